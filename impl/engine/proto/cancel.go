@@ -61,7 +61,7 @@ func (e *Engine) handleCancel(src int, h *head) {
 	if m := e.findUnexpected(int32(src), h.from); m != nil {
 		e.unexpected.Remove(&m.Entry)
 		e.flow.noteFreed(src, len(m.data))
-		e.recycleUnexpected(m)
+		e.messages.put(m)
 		answer.size = 1
 	}
 	e.sendControl(int32(src), &answer)

@@ -38,7 +38,7 @@ type Engine struct {
 	op               op    // the first operation
 	ops              []*op // all operations
 	firstOps         [4]*op
-	freeUnexpected   *unexpectedMessage
+	messages         *messagePool  // memory for unexpected messages
 	memory           device.Memory // the machine's, or by messages
 	packetMemory     *packetMemory // nil if the machine has remote memory
 	nodeMemory       device.Memory // memory of ranks on the same node, if it differs from that of others; or nil
@@ -50,6 +50,11 @@ type Engine struct {
 func (e *Engine) Setup(r *engine.Rank) {
 	e.rank, e.port, e.isRealTime = r, r.Port(), r.IsRealTime()
 	e.waiter = device.PacketWaiterOf(e.port)
+	pool := &e.job.pool
+	if !device.RanksAreSerialized(e.port) {
+		pool = new(memoryPool)
+	}
+	e.messages, e.flow.tables = &pool.messages, &pool.tables
 	e.memory, e.nodeMemory = e.port.Memory(), device.NodeMemoryOf(e.port)
 	if e.memory == nil {
 		e.packetMemory = &packetMemory{engine: e}

@@ -1,6 +1,10 @@
 package proto
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
 
 // flowControl keeps eager messages from overrunning their receiver. A sender has at most window
 // bytes in RM packets that a receiver has not yet passed to its program. The receiver returns
@@ -11,20 +15,42 @@ import "math"
 // peer.
 type flowControl struct {
 	windowBytes    int
-	peers          []peer  // a hash table whose length is a power of two, or zero
-	spareTable     []peer  // an unused table of the same length, or nil
+	peers          []peer // a hash table whose length is a power of two, or zero
+	tables         *peerTablePool
 	knownPeers     int     // number of peers in the table
 	peersDueCredit []int32 // peers to which half a window is due
 	lastPeer       *peer   // result of the last lookup
-	firstPeers     [16]peer
+	firstPeers     [4]peer
 }
 
 // peer is a rank with which messages were exchanged.
+//
+// Note: with counts of eight bytes it would be a half larger, and a table for each of a million
+// ranks is a large part of their memory.
 type peer struct {
-	rankPlusOne      int32 // 0: unused entry
-	outstandingBytes int   // sent to it and not credited yet
-	creditDueBytes   int   // received from it and not credited yet
+	rankPlusOne int32     // 0: unused entry
+	outstanding byteCount // bytes sent to it and not credited yet
+	creditDue   byteCount // bytes received from it and not credited yet
 }
+
+// byteCount is a number of bytes up to maxByteCount, in six bytes.
+type byteCount [6]byte
+
+const maxByteCount = 1<<48 - 1
+
+func (c *byteCount) value() int {
+	return int(binary.LittleEndian.Uint32(c[:4])) | int(binary.LittleEndian.Uint16(c[4:]))<<32
+}
+
+func (c *byteCount) set(n int) {
+	if uint64(n) > maxByteCount {
+		panic("proto: 256 TiB of messages are under way to a rank, which is too much to count: receive some before you send more")
+	}
+	binary.LittleEndian.PutUint32(c[:4], uint32(n))
+	binary.LittleEndian.PutUint16(c[4:], uint16(n>>32))
+}
+
+func (c *byteCount) add(n int) { c.set(c.value() + n) }
 
 // firstSlotOfRank returns the first slot to search for a rank, before reduction to the table's
 // length. Four consecutive ranks are adjacent, because many programs go through ranks in order.
@@ -76,7 +102,7 @@ func (f *flowControl) lookupPeer(rank int) *peer {
 
 // hasOpenBytes reports whether bytes to the peer, or credit for it, are outstanding. Peers without
 // need not be kept.
-func (p *peer) hasOpenBytes() bool { return p.outstandingBytes != 0 || p.creditDueBytes != 0 }
+func (p *peer) hasOpenBytes() bool { return p.outstanding != byteCount{} || p.creditDue != byteCount{} }
 
 // growPeerTable makes room for more peers: in a table as long as before if half of it has nothing
 // open, else in a longer one, for 3, 12, and then for twice as many each time. So the table of a
@@ -96,17 +122,38 @@ func (f *flowControl) growPeerTable() {
 			n = 16
 		}
 	}
-	if f.peers = f.spareTable; len(f.peers) != n {
-		f.peers = make([]peer, n)
-	}
+	f.peers = f.tables.take(n)
 	f.knownPeers, f.lastPeer = open, &noPeer
 	for i := range old {
 		if p := &old[i]; p.hasOpenBytes() {
 			*f.slotOfPeer(int(p.rankPlusOne) - 1) = *p
 		}
 	}
-	clear(old)
-	f.spareTable = old
+	f.tables.put(old)
+}
+
+// peerTablePool has unused tables of peers.
+type peerTablePool struct {
+	byLogLength [32][][]peer
+}
+
+// take returns an empty table of n entries.
+func (p *peerTablePool) take(n int) []peer {
+	free := &p.byLogLength[bits.Len(uint(n))]
+	last := len(*free) - 1
+	if last < 0 {
+		return make([]peer, n)
+	}
+	t := (*free)[last]
+	*free = (*free)[:last]
+	return t
+}
+
+// put clears a table and makes it available for reuse.
+func (p *peerTablePool) put(t []peer) {
+	clear(t)
+	free := &p.byLogLength[bits.Len(uint(len(t)))]
+	*free = append(*free, t)
 }
 
 // reserveWindow reserves n bytes of the window to a rank, and reports whether they were free. If
@@ -117,15 +164,16 @@ func (f *flowControl) reserveWindow(rank, n int, must bool) bool {
 		return true
 	}
 	p := f.peer(rank)
-	if !must && p.outstandingBytes > 0 && p.outstandingBytes+n > f.windowBytes {
+	sum := p.outstanding.value() + n
+	if !must && sum > n && sum > f.windowBytes {
 		return false
 	}
-	p.outstandingBytes += n
+	p.outstanding.set(sum)
 	return true
 }
 
 // addCredit records that a rank has returned credit for n bytes.
-func (f *flowControl) addCredit(rank, n int) { f.peer(rank).outstandingBytes -= n }
+func (f *flowControl) addCredit(rank, n int) { f.peer(rank).outstanding.add(-n) }
 
 // noteFreed records that n bytes from a rank have been passed to the program.
 func (f *flowControl) noteFreed(rank, n int) {
@@ -133,9 +181,9 @@ func (f *flowControl) noteFreed(rank, n int) {
 		return
 	}
 	p := f.peer(rank)
-	before := p.creditDueBytes
-	p.creditDueBytes += n
-	if half := f.creditThreshold(); before < half && p.creditDueBytes >= half {
+	before := p.creditDue.value()
+	p.creditDue.set(before + n)
+	if half := f.creditThreshold(); before < half && before+n >= half {
 		f.peersDueCredit = append(f.peersDueCredit, int32(rank))
 	}
 }
@@ -152,8 +200,12 @@ func (f *flowControl) takeCredit(rank int) uint32 {
 		}
 		p = f.slotOfPeer(rank)
 	}
-	n := min(p.creditDueBytes, math.MaxUint32)
-	p.creditDueBytes -= n
+	due := p.creditDue.value()
+	if due == 0 {
+		return 0
+	}
+	n := min(due, math.MaxUint32)
+	p.creditDue.set(due - n)
 	return uint32(n)
 }
 
@@ -163,7 +215,7 @@ func (e *Engine) sendCredits() {
 	for len(f.peersDueCredit) > 0 {
 		rank := f.peersDueCredit[len(f.peersDueCredit)-1]
 		f.peersDueCredit = f.peersDueCredit[:len(f.peersDueCredit)-1]
-		if f.peer(int(rank)).creditDueBytes >= f.creditThreshold() {
+		if f.peer(int(rank)).creditDue.value() >= f.creditThreshold() {
 			e.sendControl(rank, &head{kind: kindCredit})
 		}
 	}

@@ -28,10 +28,11 @@ func (f *mapFlow) peer(rank int) *peer {
 
 func (f *mapFlow) reserveWindow(rank, n int) bool {
 	p := f.peer(rank)
-	if p.outstandingBytes > 0 && p.outstandingBytes+n > f.windowBytes {
+	sum := p.outstanding.value() + n
+	if sum > n && sum > f.windowBytes {
 		return false
 	}
-	p.outstandingBytes += n
+	p.outstanding.set(sum)
 	return true
 }
 
@@ -49,12 +50,12 @@ func BenchmarkFlow(b *testing.B) {
 			}
 		}
 		b.Run(fmt.Sprintf("ranks=%d/table", n), func(b *testing.B) {
-			f := flowControl{windowBytes: 1 << 16, lastPeer: &noPeer}
+			f := flowControl{windowBytes: 1 << 16, lastPeer: &noPeer, tables: new(peerTablePool)}
 			run(b, func(rank, n int) { f.reserveWindow(rank, n, false) }, f.addCredit)
 		})
 		b.Run(fmt.Sprintf("ranks=%d/map", n), func(b *testing.B) {
 			f := mapFlow{windowBytes: 1 << 16, peers: make(map[int32]*peer)}
-			run(b, func(rank, n int) { f.reserveWindow(rank, n) }, func(rank, n int) { f.peer(rank).outstandingBytes -= n })
+			run(b, func(rank, n int) { f.reserveWindow(rank, n) }, func(rank, n int) { f.peer(rank).outstanding.add(-n) })
 		})
 	}
 }

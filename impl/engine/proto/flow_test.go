@@ -57,7 +57,7 @@ func TestCredit(t *testing.T) {
 			}
 			e.Send(model.StandardMode, b[:1], 0, peer, 0, 1) // takes all credit along
 			e.Recv(into, 0, peer, 0, 1)
-			if out := e.e.flow.peer(peer).outstandingBytes; out != 1 {
+			if out := e.e.flow.peer(peer).outstanding.value(); out != 1 {
 				t.Errorf("fallback %q, forced %q: %d bytes are out, want the last alone", c.library.Proto.Fallback, c.protocol, out)
 			}
 			if n := e.OpenOps(); n != 0 {
@@ -83,7 +83,7 @@ func TestPeers(t *testing.T) {
 		"by exclusive or": func(i int) int { return 421 ^ i },
 		"any":             func(int) int { return rng.IntN(1 << 20) },
 	} {
-		f := flowControl{windowBytes: 1 << 30, lastPeer: &noPeer}
+		f := flowControl{windowBytes: 1 << 30, lastPeer: &noPeer, tables: new(peerTablePool)}
 		out := map[int]int{}
 		for i := range 1000 {
 			r := rank(i)
@@ -94,8 +94,8 @@ func TestPeers(t *testing.T) {
 		for i := range f.peers {
 			p := &f.peers[i]
 			r := int(p.rankPlusOne) - 1
-			if p.outstandingBytes != out[r] {
-				t.Errorf("%s, seed %d: %d bytes are out to rank %d, not %d", name, seed, p.outstandingBytes, r, out[r])
+			if p.outstanding.value() != out[r] {
+				t.Errorf("%s, seed %d: %d bytes are out to rank %d, not %d", name, seed, p.outstanding.value(), r, out[r])
 			}
 			if p.rankPlusOne != 0 {
 				far += (i - int(firstSlotOfRank(r))) & (len(f.peers) - 1)
@@ -114,7 +114,7 @@ func TestPeers(t *testing.T) {
 // A rank that talks to many in turn, with few of them open at a time, remembers those and no more,
 // and takes no memory for the rest.
 func TestPeersAreForgotten(t *testing.T) {
-	f := flowControl{windowBytes: 1 << 30, lastPeer: &noPeer}
+	f := flowControl{windowBytes: 1 << 30, lastPeer: &noPeer, tables: new(peerTablePool)}
 	turn := func(from int) {
 		for i := from; i < from+1000; i++ {
 			f.reserveWindow(i, i+1, true)
@@ -127,8 +127,8 @@ func TestPeersAreForgotten(t *testing.T) {
 			}
 		}
 		for i := from + 997; i < from+1000; i++ {
-			if p := f.peer(i); p.outstandingBytes != i+1 {
-				t.Errorf("%d bytes are out to rank %d, not %d", p.outstandingBytes, i, i+1)
+			if p := f.peer(i); p.outstanding.value() != i+1 {
+				t.Errorf("%d bytes are out to rank %d, not %d", p.outstanding.value(), i, i+1)
 			}
 			f.addCredit(i, i+1)
 			if n := f.takeCredit(i + 5000); n != 7 {
@@ -143,4 +143,20 @@ func TestPeersAreForgotten(t *testing.T) {
 	if n := testing.AllocsPerRun(1, func() { turn(20000) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+// Six bytes count up to 2⁴⁸−1 bytes under way, and more is refused, not counted wrongly.
+func TestByteCount(t *testing.T) {
+	var c byteCount
+	for _, n := range []int{0, 1, 1<<32 - 1, 1 << 32, maxByteCount} {
+		if c.set(n); c.value() != n {
+			t.Errorf("%d bytes are counted as %d", n, c.value())
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Errorf("one byte more than %d was counted as %d", maxByteCount, c.value())
+		}
+	}()
+	c.add(1)
 }

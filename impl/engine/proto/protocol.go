@@ -43,8 +43,8 @@ func (e *Engine) protocolIndex(p *Protocol) uint8 {
 	panic("proto: protocol is not in the table")
 }
 
-// Job is the state that the engines of a job share: a library with its resolved protocols. It does
-// not change.
+// Job is the state that the engines of a job share: a library with its resolved protocols, which do
+// not change, and memory.
 //
 // Note: an engine with its own rules would be a third larger, and a job may have a million.
 type Job struct {
@@ -56,6 +56,14 @@ type Job struct {
 	forcedProtocol    protocolRule // its protocol is nil if none is forced
 	fallbackProtocol  *Protocol
 	rules             [model.NumModes][model.NumTiers][]protocolRule
+	pool              memoryPool
+}
+
+// memoryPool has unused memory. Ranks share that of their job if they run one at a time
+// (device.SerializedPort); otherwise each rank has its own.
+type memoryPool struct {
+	messages messagePool
+	tables   peerTablePool
 }
 
 // New resolves the protocols of a job. It is an engine.NewJobEnginesFunc.

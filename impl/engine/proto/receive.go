@@ -1,6 +1,8 @@
 package proto
 
 import (
+	"math/bits"
+
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/engine/match"
@@ -23,8 +25,46 @@ type firstPacket struct {
 type unexpectedMessage struct {
 	match.Entry[*unexpectedMessage]
 	firstPacket
-	dataBuffer []byte // memory of data
+	dataBuffer []byte // memory for data; its length is that of its class in messagePool
 	next       *unexpectedMessage
+}
+
+// messagePool has unused memory for unexpected messages.
+type messagePool struct {
+	free [64]*unexpectedMessage // by bufferClass
+}
+
+// bufferClass returns the class of messages with a buffer of n bytes, and the length of the buffers
+// of that class: zero, or a power of two of at least 8.
+func bufferClass(n int) (class, length int) {
+	if n == 0 {
+		return 0, 0
+	}
+	class = max(1, bits.Len(uint(n-1))-2)
+	return class, 4 << class
+}
+
+// take returns memory for a message with a buffer of n bytes or more.
+func (p *messagePool) take(n int) *unexpectedMessage {
+	class, length := bufferClass(n)
+	m := p.free[class]
+	if m == nil {
+		m = &unexpectedMessage{}
+		m.Value = m
+		if length > 0 {
+			m.dataBuffer = make([]byte, length)
+		}
+		return m
+	}
+	p.free[class], m.next = m.next, nil
+	return m
+}
+
+// put makes the memory of a message that has been removed from its queue available for reuse.
+func (p *messagePool) put(m *unexpectedMessage) {
+	class, _ := bufferClass(len(m.dataBuffer))
+	m.data = nil
+	m.next, p.free[class] = p.free[class], m
 }
 
 // Recv implements engine.Engine.
@@ -124,17 +164,10 @@ func (e *Engine) postReceive(r *op) {
 	if m := e.probeUnexpected(x); m != nil {
 		e.unexpected.Remove(&m.Entry)
 		e.handleMatch(r, &m.firstPacket)
-		e.recycleUnexpected(m)
+		e.messages.put(m)
 	} else {
 		e.posted.Add(&r.postedEntry)
 	}
-}
-
-// recycleUnexpected makes an unexpected message that has been removed from the queue available for
-// reuse.
-func (e *Engine) recycleUnexpected(m *unexpectedMessage) {
-	m.data = nil
-	m.next, e.freeUnexpected = e.freeUnexpected, m
 }
 
 func (e *Engine) probeUnexpected(x match.Envelope) *unexpectedMessage {
@@ -173,23 +206,17 @@ func (e *Engine) handleFirst(p *device.Packet) {
 
 // queueUnexpected queues a message until its receive is posted.
 func (e *Engine) queueUnexpected(x match.Envelope, m *firstPacket) {
-	k := e.freeUnexpected
-	if k == nil {
-		k = &unexpectedMessage{}
-		k.Value = k
-	} else {
-		e.freeUnexpected = k.next
-		k.next = nil
+	n := len(m.data)
+	sizeOnly := device.IsSizeOnly(m.data)
+	if sizeOnly {
+		n = 0
 	}
+	k := e.messages.take(n)
 	k.Envelope, k.firstPacket = x, *m
-	switch n := len(m.data); {
-	case n == 0:
-	case device.IsSizeOnly(m.data):
+	switch {
+	case sizeOnly:
 		e.rank.Copy(m.data, m.data) // takes the time of the copy
-	default:
-		if cap(k.dataBuffer) < n {
-			k.dataBuffer = make([]byte, n)
-		}
+	case n > 0:
 		k.data = k.dataBuffer[:n]
 		e.rank.Copy(k.data, m.data)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestWindowAdmitsExactlyItsBytes(t *testing.T) {
-	f := flowControl{windowBytes: 100, lastPeer: &noPeer}
+	f := flowControl{windowBytes: 100, lastPeer: &noPeer, tables: new(peerTablePool)}
 	for i, step := range []struct {
 		rank, credit, bytes int
 		admitted            bool
@@ -33,14 +33,14 @@ func TestWindowAdmitsExactlyItsBytes(t *testing.T) {
 			t.Errorf("step %d: %d bytes to rank %d admitted: %t", i, step.bytes, step.rank, got)
 		}
 	}
-	if !f.reserveWindow(3, 50, true) || f.peer(3).outstandingBytes != 150 {
-		t.Errorf("a message that must go leaves %d bytes outstanding, want 150", f.peer(3).outstandingBytes)
+	if !f.reserveWindow(3, 50, true) || f.peer(3).outstanding.value() != 150 {
+		t.Errorf("a message that must go leaves %d bytes outstanding, want 150", f.peer(3).outstanding.value())
 	}
 }
 
 func TestCreditIsSentFromHalfAWindow(t *testing.T) {
 	for _, c := range []struct{ window, threshold int }{{100, 50}, {101, 50}, {2, 1}, {1, 1}, {0, 1}} {
-		f := flowControl{windowBytes: c.window, lastPeer: &noPeer}
+		f := flowControl{windowBytes: c.window, lastPeer: &noPeer, tables: new(peerTablePool)}
 		f.noteFreed(3, c.threshold-1)
 		if len(f.peersDueCredit) > 0 {
 			t.Errorf("window %d: credit is due for %d bytes", c.window, c.threshold-1)
@@ -69,7 +69,7 @@ func TestProtocolFollowsLengthAndWindow(t *testing.T) {
 		{Mode: model.StandardMode, MaxBytes: -1, Protocol: "PTAT"},
 	}}}
 	e := &Engine{job: job(t, l, "")}
-	e.flow = flowControl{windowBytes: window, lastPeer: &noPeer}
+	e.flow = flowControl{windowBytes: window, lastPeer: &noPeer, tables: new(peerTablePool)}
 	for i, step := range []struct {
 		bytes, outstanding int
 		want               *Protocol
@@ -84,8 +84,8 @@ func TestProtocolFollowsLengthAndWindow(t *testing.T) {
 		{1, 100, RTA},
 	} {
 		got := e.chooseProtocol(model.StandardMode, step.bytes, 1, 0)
-		if got != step.want || e.flow.peer(1).outstandingBytes != step.outstanding {
-			t.Errorf("step %d: %d bytes by %s, then %d outstanding; want %s and %d", i, step.bytes, got.Name, e.flow.peer(1).outstandingBytes, step.want.Name, step.outstanding)
+		if got != step.want || e.flow.peer(1).outstanding.value() != step.outstanding {
+			t.Errorf("step %d: %d bytes by %s, then %d outstanding; want %s and %d", i, step.bytes, got.Name, e.flow.peer(1).outstanding.value(), step.want.Name, step.outstanding)
 		}
 	}
 }
