@@ -88,7 +88,7 @@ func (s CallSite) Parenthesized() string {
 // callSite returns the source line of the current call.
 func (r *Rank) callSite() CallSite {
 	if r.overlapChecker != nil {
-		return r.cfg.stackSite(r.CallStack())
+		return r.cfg.stackSite(r.CallStack().Frames())
 	}
 	return r.cfg.callSite()
 }

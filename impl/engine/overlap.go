@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"runtime"
 	"unsafe"
 
 	"github.com/loggp/loggp/model"
@@ -12,24 +11,19 @@ import (
 // may write must not be read or written by anything else until the program has completed the
 // receive (MPI-1.2, section 3.7.2).
 type overlapChecker struct {
-	owner           uintptr   // the rank's goroutine
-	stack           callStack // of the current call; empty: not recorded yet
+	owner           uintptr    // the rank's goroutine
+	stack           *CallStack // of the current call, or of the last one whose stack was recorded
+	hasStack        bool       // stack is that of the current call
 	receives, sends intervals
 	freeCalls       *call
 	messagesByPeer  map[int][2]int // messages sent to each rank, and received from it
-}
-
-// callStack is a stack from the library to the program.
-type callStack struct {
-	frames int
-	pcs    [20]uintptr
 }
 
 // call is a call of the program.
 type call struct {
 	name  string
 	runs  []interval // its memory
-	stack callStack
+	stack *CallStack
 	place uintptr // instead of stack: where CallLocator says that it was made
 	next  *call
 }
@@ -117,22 +111,19 @@ func (r *Rank) currentCall() *call {
 	if r.callLocator != nil {
 		c.name, c.place = r.callLocator.CurrentCall()
 	} else {
-		if r.overlapChecker.stack.frames == 0 {
-			r.CallStack()
-		}
-		c.stack = r.overlapChecker.stack
+		c.stack = r.CallStack()
 	}
 	return c
 }
 
-// CallStack returns the stack of the current call in a checked program, until the next call. It is
-// recorded once a call, because that takes longer than a step of a collective operation.
-func (r *Rank) CallStack() []uintptr {
-	s := &r.overlapChecker.stack
-	if s.frames == 0 {
-		s.frames = runtime.Callers(2, s.pcs[:])
+// CallStack returns the stack of the current call in a checked program. It is recorded once a call,
+// because that takes longer than a step of a collective operation.
+func (r *Rank) CallStack() *CallStack {
+	w := r.overlapChecker
+	if !w.hasStack {
+		w.stack, w.hasStack = r.cfg.callStacks.record(w.stack, r.isSerialized), true
 	}
-	return s.pcs[:s.frames]
+	return w.stack
 }
 
 // reportOverlap reports that memory of two calls overlaps; y belongs to the earlier one.
@@ -149,7 +140,7 @@ func (r *Rank) siteOfCall(c *call) CallSite {
 	if r.callLocator != nil {
 		return r.callLocator.Site(c.place)
 	}
-	return r.cfg.stackSite(c.stack.pcs[:c.stack.frames])
+	return r.cfg.stackSite(c.stack.Frames())
 }
 
 // describeBytes says which bytes of an interval's data lie between two addresses.

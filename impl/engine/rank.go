@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// Config is the configuration that the ranks of a job share. It does not change.
+// Config is the configuration that the ranks of a job share. It must not be copied once used.
 type Config struct {
 	OnCall func(rank int, call string) // called at the start of each call of the program, and with "" when the program has ended; nil: no function
 
@@ -34,6 +34,8 @@ type Config struct {
 	// StackSite returns the source line of the program for a stack of program counters; nil: not
 	// available.
 	StackSite func(stack []uintptr) CallSite
+
+	callStacks stackTable // of checked calls
 }
 
 // stackSite returns the source line of the program for a stack, or the zero value if it is unknown.
@@ -75,6 +77,7 @@ type Rank struct {
 	overlapChecker  *overlapChecker // nil: the program is not checked
 	callLocator     CallLocator     // nil: the program is written in Go
 	isRealTime      bool            // software costs are not charged
+	isSerialized    bool            // ranks run one at a time, and share memory
 	hasCallObserver bool            // calls are reported to Config.OnCall and OnFunction
 	function        CalledFunction
 	traffic         MessageTraffic // messages so far
@@ -102,6 +105,7 @@ type Rank struct {
 func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 	r.port, r.engine, r.cfg = port, e, cfg
 	_, r.isRealTime = port.(device.RealTime)
+	r.isSerialized = device.RanksAreSerialized(port)
 	if h, ok := port.(device.BufferedSender); ok && h.BuffersSends() {
 		r.bufferedSender = h
 	}
@@ -155,7 +159,7 @@ func (r *Rank) ExpectCollectiveTag(tag int) { r.collectiveTag = tag }
 func (r *Rank) observeCall(call string) {
 	r.CheckGoroutine(call)
 	if r.overlapChecker != nil {
-		r.overlapChecker.stack.frames = 0
+		r.overlapChecker.hasStack = false
 	}
 	if r.cfg.OnCall != nil {
 		r.cfg.OnCall(r.port.Rank(), call)

@@ -34,10 +34,16 @@ type portAsChannel struct{ *Port }
 
 // Channel implements device.Port.
 func (p *Port) Channel() device.Channel {
-	if x, ok := p.farNetwork.(ChannelNetwork); !ok || x.QueueCapacity() == 0 {
+	if p.channelQueues == nil {
 		return nil
 	}
 	return portAsChannel{p}
+}
+
+// hasChannels reports whether the interfaces of a network have queues for short messages.
+func hasChannels(n Network) bool {
+	x, ok := n.(ChannelNetwork)
+	return ok && x.QueueCapacity() > 0
 }
 
 // channelNetwork returns the network that carries messages. It carries those between ranks of a
@@ -127,6 +133,9 @@ func (p *Port) appendToChannel(pk *Packet) {
 
 // dropChannelMessages drops the messages for a rank whose program has ended.
 func (p *Port) dropChannelMessages() {
+	if p.channelQueues == nil {
+		return
+	}
 	for i := range p.channelQueues {
 		for l := &p.channelQueues[i]; l.messages.Head != nil; p.freeChannelSlot(l) {
 			p.ReleasePacket(l.messages.Pop())

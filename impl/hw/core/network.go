@@ -97,6 +97,9 @@ type AttachedRanks struct {
 // all ranks.
 func (p *Port) AttachNetworks(far, near Network, first, count int) {
 	p.farNetwork, p.nearNetwork, p.firstNearRank, p.nearRankCount = far, near, uint32(first), uint32(count)
+	if hasChannels(far) {
+		p.channelQueues = new([device.NumPriorities]channelQueue)
+	}
 	for _, n := range []Network{near, far} {
 		if b, ok := n.(CopyBus); ok && b.CarriesCopies() {
 			p.copyBus = b

@@ -50,8 +50,8 @@ type Port struct {
 	isWordRefused                      bool // the last atomic operation in memory was
 	sendsAtKernelTime                  bool // some network of the rank is a KernelTimeSender that does so
 	queues                             queueTable
-	handlerPanic                       any // panic value of packetHandler
-	channelQueues                      [device.NumPriorities]channelQueue
+	handlerPanic                       any                                 // panic value of packetHandler
+	channelQueues                      *[device.NumPriorities]channelQueue // nil: the network has none
 }
 
 // maxPendingSends is the number of packets that a rank may send before other ranks run.

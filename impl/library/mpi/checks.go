@@ -232,7 +232,7 @@ func (c *Comm) beginCollective(tag int) {
 	if c.state.callHistory == nil {
 		return
 	}
-	caller, stack := c.engine.CallLocator(), []uintptr(nil)
+	caller, stack := c.engine.CallLocator(), (*engine.CallStack)(nil)
 	if caller == nil {
 		stack = c.engine.CallStack()
 	}

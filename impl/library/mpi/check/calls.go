@@ -49,28 +49,27 @@ type commHistory struct {
 // the source line takes several times as long as recording the stack, so it is done only when
 // needed.
 type collectiveCall struct {
-	name       string
-	tag        int                    // tag of its messages
-	stack      [maxStackDepth]uintptr // return addresses; if a CallLocator locates the call, one entry: its place
-	frameCount int
-	caller     engine.CallLocator
+	name   string
+	tag    int // tag of its messages
+	stack  *engine.CallStack
+	place  uintptr // instead of stack: where caller says that it was made
+	caller engine.CallLocator
 }
 
 func (c *collectiveCall) resolvedSite() CallSite {
 	if c.caller != nil {
-		return c.caller.Site(c.stack[0])
+		return c.caller.Site(c.place)
 	}
-	return SiteOf(c.stack[:c.frameCount])
+	return SiteOf(c.stack.Frames())
 }
 
 // maxRememberedCalls is the number of calls that are kept: how far apart two ranks may be for one
-// to find the other's call. maxStackDepth is the largest number of frames from the library to the
-// program.
-const maxRememberedCalls, maxStackDepth = 32, 12
+// to find the other's call.
+const maxRememberedCalls = 32
 
 // Record adds a call on a communicator whose members are ranks of the job; nil: all. The call is
 // located by caller or, if that is nil, by its stack.
-func (x CallHistory) Record(context uint32, members []int, name string, tag int, caller engine.CallLocator, stack []uintptr) {
+func (x CallHistory) Record(context uint32, members []int, name string, tag int, caller engine.CallLocator, stack *engine.CallStack) {
 	h := x[context]
 	if h == nil {
 		h = &commHistory{members: members}
@@ -80,9 +79,9 @@ func (x CallHistory) Record(context uint32, members []int, name string, tag int,
 		h.lastCalls = append(h.lastCalls, collectiveCall{})
 	}
 	c := &h.lastCalls[h.callCount%maxRememberedCalls]
-	c.name, c.tag, c.frameCount, c.caller = name, tag, copy(c.stack[:], stack), caller
+	c.name, c.tag, c.stack, c.caller = name, tag, stack, caller
 	if caller != nil {
-		c.name, c.stack[0] = caller.CurrentCall()
+		c.name, c.place = caller.CurrentCall()
 	}
 	h.callCount++
 }
