@@ -44,7 +44,7 @@ func TestNoVerbOverwritesItsInput(t *testing.T) {
 		"measure --platform t3d.yaml -o t3d.yaml",
 		"import osu-latency x.csv -o x.csv", "import x.csv -o x.csv", "export logopsim p.csv -o p.csv",
 		"simulate x.goal -o x.goal", "simulate x.goal --finish x.goal", "simulate x.goal --params p.csv --finish p.csv", "simulate x.goal --noise noise.txt --finish noise.txt", "simulate x.goal --platform t3d.yaml --finish t3d.yaml",
-		"run --platform t3d x.goal --record x.goal", "run --platform t3d.yaml ring --record t3d.yaml", "run --platform cc-cluster --phases x.csv ring --record x.csv", "run --platform t3d.yaml spheres --picture t3d.yaml", "run --platform t3d x.goal -o x.goal",
+		"run --platform t3d x.goal --record x.goal", "run --platform t3d.yaml ring --record t3d.yaml", "run --platform cc-cluster --phases x.csv ring --record x.csv", "run --platform t3d.yaml spheres --picture t3d.yaml", "run --platform t3d x.goal -o x.goal", "run x.goal --platform t3d -o x.goal",
 		"trace --platform t3d.yaml -o t3d.yaml", "schedule alltoallv --from x.goal -o x.goal", "schedule alltoallv --from x.goal --picture x.goal",
 		"calibrate t3d.yaml --to x.csv -o x.csv", "calibrate ./t3d.yaml -o t3d.yaml", "platforms sensitivity ./t3d.yaml -o t3d.yaml",
 	} {
@@ -65,6 +65,7 @@ func TestNoVerbOverwritesItsInput(t *testing.T) {
 	for _, line := range []string{ // names that are no files of the verb, and files that are not the same
 		"measure --platform t3d --modes send --sizes 0 --reps 2 -o t3d", "measure --platform t3d --modes send --sizes 0 --reps 2 -o t3d",
 		"schedule ring -n 2 -o ring", "schedule ring -n 2 -o ring", "fit x.csv -o y.csv", "fit x.csv -o y.csv", "fit x.csv -o /dev/null", "report x.csv -o page2", "report x.csv -o page2",
+		"run ring --platform t3d -o y.json", "run ring --platform t3d -o y.json", "run x.goal -o y.json --platform t3d",
 	} {
 		var out, errs bytes.Buffer
 		if status := runCommandLine(context.Background(), strings.Fields(line), &out, &errs); status != exitSuccess {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -63,6 +64,11 @@ func possibleInputFiles(cmd *cobra.Command, args []string) []string {
 		names = args[min(1, len(args)):]
 	case "calibrate", "sensitivity":
 		names = slices.DeleteFunc(slices.Clone(args), isBuiltInPlatform)
+	case "run": // behind the program are flags, of this verb or the program
+		if i := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") }); i >= 0 {
+			args = args[:i]
+		}
+		fallthrough
 	default:
 		names = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return slices.Contains(cmd.ValidArgs, a) })
 	}
