@@ -35,6 +35,9 @@ func (r *rank) localBuffer(at uintptr, count int, h uintptr) mpi.Buffer {
 	}
 	t := r.datatype(h)
 	r.checkCount(count, t)
+	if r.currentCall.sections != 0 && r.isSection(at) {
+		at, count, t = r.placeInSection(at, count, t)
+	}
 	var low, end int
 	if t.IsContiguous() {
 		low = t.TrueLowerBound()

@@ -350,7 +350,8 @@ static void cross(struct loggp_rank *r) {
 
 static void set_call(struct loggp_rank *r, struct loggp_call *c) {
 	r->event = LOGGP_CALL;
-	r->call = c->number;
+	r->call = (uint32_t)c->number;
+	r->descriptors = c->number >> 32;
 	r->args = c->args;
 	r->caller = c->caller;
 }
@@ -696,7 +697,7 @@ static char end_of_turn;
 static void lose_turn(struct host_rank *h, void *pc) {
 	struct host_thread *t = current_thread;
 	struct loggp_rank *r = &h->r;
-	int64_t id = h->thread, event = r->event, call = r->call, result = r->result;
+	int64_t id = h->thread, event = r->event, call = r->call, descriptors = r->descriptors, result = r->result;
 	intptr_t *args = r->args;
 	void *caller = r->caller;
 	double real = r->real;
@@ -720,6 +721,7 @@ static void lose_turn(struct host_rank *h, void *pc) {
 	errno = error;
 	r->event = event;
 	r->call = call;
+	r->descriptors = descriptors;
 	r->args = args;
 	r->caller = caller;
 	r->result = result;

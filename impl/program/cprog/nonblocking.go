@@ -32,6 +32,8 @@ type pendingOperation struct {
 	status       *mpi.Status         // of the operation; nil: none
 	generalized  *generalizedRequest // nil: it is not a generalized request
 
+	copies sectionCopies // of array sections in which its buffers lie
+
 	persistent  *persistentCollective // nil: it is not a persistent collective operation
 	partitioned *partitionedOperation // nil: it is not partitioned
 	isInactive  bool                  // it is persistent and has not been started
@@ -189,6 +191,7 @@ func (p *pendingOperation) complete() {
 	if p.isComplete = true; p.onCompletion != nil {
 		p.onCompletion()
 	}
+	p.copies.store(p.rank)
 	p.checkLengths()
 }
 

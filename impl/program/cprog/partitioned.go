@@ -101,6 +101,7 @@ func (x *partitionedOperation) markReady(p *pendingOperation, i int) {
 		r.raiseError(mpi.ErrArg, "partition %d was marked ready before", i)
 	}
 	x.ready[i] = true
+	p.copies.load(r)
 	if x.unreadyCount--; x.peer != mpi.ProcNull {
 		p.reqs = append(p.reqs, x.internalComm.Isend(rankBlock(x.firstPartition, i), x.peer, x.firstMessageTag+i))
 	}
@@ -188,6 +189,7 @@ func (x *partitionedOperation) hasArrived(p *pendingOperation, i int) bool {
 		}
 	}
 	x.unpackPartition(i)
+	p.copies.store(p.rank)
 	return true
 }
 

@@ -71,10 +71,12 @@ func (x *request) begin() {
 	case !p.isInactive:
 		r.raiseError(mpi.ErrRequest, "the request is active already: wait for it first")
 	case p.partitioned != nil:
+		p.copies.load(r)
 		p.partitioned.start(p)
 	default:
+		p.copies.load(r)
 		x.pending = r.startPersistent(p.persistent)
-		x.pending.persistent = p.persistent
+		x.pending.persistent, x.pending.copies = p.persistent, p.copies
 	}
 }
 

@@ -55,6 +55,7 @@ type call struct {
 	result          int64
 	realResult      float64
 	errorInStatuses bool                  // the statuses contain the errors
+	sections        uint64                // a bit for each argument that is the descriptor of an array section
 	hasLargeCounts  bool                  // it has arguments of type MPI_Count instead of int
 	persistent      *persistentCollective // the operation that it starts or initializes; nil: none
 	userErrorCode   int32                 // the code that the program passes to an error handler; 0: none
@@ -218,7 +219,7 @@ func (r *rank) resumeProgram() C.int64_t {
 func (r *rank) serveCall() {
 	before := r.currentCall
 	h := &r.hostRank.r
-	r.currentCall = call{comm: r.world, number: int(h.call), args: args(unsafe.Pointer(h.args)), callerAddress: uintptr(h.caller)}
+	r.currentCall = call{comm: r.world, number: int(h.call), args: args(unsafe.Pointer(h.args)), callerAddress: uintptr(h.caller), sections: uint64(h.descriptors)}
 	if r.hostRank.own_thread != 0 {
 		C.loggp_free_call(r.hostRank)
 	}
@@ -256,6 +257,10 @@ func (r *rank) runHandler() {
 		}
 	}
 	r.callCount++
+	if r.currentCall.sections != 0 {
+		r.runWithSections()
+		return
+	}
 	handlers[r.currentCall.number](r, r.currentCall.args)
 }
 

@@ -51,7 +51,7 @@ func (c *Compiler) compileFortranModules(ctx context.Context, dir string) error 
 		return strings.TrimSpace(out.String()), nil
 	}
 	for _, module := range []string{"mpi.f90", "mpi_f08.f90"} {
-		if _, err := run(slices.Concat(c.command, []string{"-w", "-fallow-argument-mismatch", "-fsyntax-only", module})...); err != nil {
+		if _, err := run(slices.Concat(c.command, []string{"-w", "-cpp", "-fallow-argument-mismatch", "-fsyntax-only", module})...); err != nil {
 			return fmt.Errorf("it has to be gfortran 10 or later: %w", err)
 		}
 	}

@@ -333,25 +333,39 @@ func fortranProcedures() string {
 			continue
 		}
 		fmt.Fprintf(&b, "#define NUMBER_%s %d\n", f.Name, i)
-		if !strings.Contains(own, " p"+strings.ToLower(f.Name)+"_(") {
+		name := "p" + strings.ToLower(f.Name) + "_"
+		switch {
+		case !strings.Contains(own, " "+name+"("):
 			b.WriteString(f.fortranProcedure(i))
+		case f.takesDescriptors():
+			fmt.Fprintf(&b, "void %s();\n%s", name, f.descriptorProcedure(name+"("))
 		}
 	}
 	return b.String()
 }
 
 // fortranAliases returns the C code that defines each procedure's name without P as a weak alias,
-// which a profiling tool may override.
+// which a profiling tool may override, and its names in module mpi_f08.
 func fortranAliases() string {
+	own := sourceText("fortran.c")
 	var b strings.Builder
 	for _, f := range Functions {
-		if f.IsInFortran() {
-			fmt.Fprintf(&b, "void %[1]s_() __attribute__((weak, alias(\"p%[1]s_\")));\n", strings.ToLower(f.Name))
+		if !f.IsInFortran() {
+			continue
 		}
+		name, later := strings.ToLower(f.Name), strings.ToLower(f.specificName08(false))
+		fmt.Fprintf(&b, "void %[1]s_() __attribute__((weak, alias(\"p%[1]s_\")));\n", name)
+		if !strings.Contains(own, " p"+later+"_(") {
+			fmt.Fprintf(&b, "void p%s_() __attribute__((alias(\"p%s_\")));\n", later, name)
+		}
+		fmt.Fprintf(&b, "void %[1]s_() __attribute__((weak, alias(\"p%[1]s_\")));\n", later)
 	}
 	return b.String()
 }
 
+// fortranProcedure returns the C code of a procedure. One with choice buffers has two entry points:
+// that of mpif.h and module mpi takes addresses, and that of mpi_f08 array descriptors. Both call a
+// function that also gets the place of the call and the arguments that are descriptors, a bit each.
 func (f Function) fortranProcedure(number int) string {
 	var parameters, lengths, words, before, after []string
 	for _, p := range f.parsedParameters() {
@@ -408,6 +422,19 @@ func (f Function) fortranProcedure(number int) string {
 	if f.Result == "double" {
 		enter = "double e = loggp_enter_real"
 	}
-	return fmt.Sprintf("%s p%s_(%s) { %s intptr_t a[] = {%s}; %s(%d, a, __builtin_return_address(0)); %s %s }\n",
-		result, strings.ToLower(f.Name), strings.Join(slices.Concat(parameters, lengths), ", "), strings.Join(before, " "), strings.Join(words, ", "), enter, number, strings.Join(after, " "), ret)
+	declared := strings.Join(slices.Concat(parameters, lengths), ", ")
+	body := func(number, caller string) string {
+		return fmt.Sprintf("{ %s intptr_t a[] = {%s}; %s(%s, a, %s); %s %s }\n", strings.Join(before, " "), strings.Join(words, ", "), enter, number, caller, strings.Join(after, " "), ret)
+	}
+	name := "p" + strings.ToLower(f.Name)
+	if !f.takesDescriptors() {
+		return fmt.Sprintf("%s %s_(%s) %s", result, name, declared, body(fmt.Sprint(number), "__builtin_return_address(0)"))
+	}
+	var arguments []string
+	for _, p := range slices.Concat(parameters, lengths) {
+		arguments = append(arguments, p[strings.LastIndexAny(p, " *")+1:])
+	}
+	return fmt.Sprintf("__attribute__((noinline)) static void %s_from(void *caller, int64_t descriptors, %s) %s", name, declared, body(fmt.Sprintf("%d | descriptors << 32", number), "caller")) +
+		fmt.Sprintf("void %s_(%s) { %[1]s_from(__builtin_return_address(0), 0, %[3]s); }\n", name, declared, strings.Join(arguments, ", ")) +
+		f.descriptorProcedure(name+"_from(__builtin_return_address(0), descriptors, ")
 }

@@ -8,8 +8,9 @@ import (
 )
 
 // Module mpi_f08. Handles are types with one integer and statuses types with eight, so they are
-// passed to the same procedures as in module mpi. An omitted ierror is a null pointer. Functions
-// with large counts are additional specific procedures of the same generic names.
+// passed to the same procedures as in module mpi, but for functions with choice buffers
+// (descriptors.go). An omitted ierror is a null pointer. Functions with large counts are additional
+// specific procedures of the same generic names.
 
 var handleTypes = []string{"Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request", "Session", "Win"}
 
@@ -58,7 +59,8 @@ func Fortran08Module() string {
 			fmt.Fprintf(&b, "%s, parameter :: %s = %s\n", c.integerType(), c.name, c.value)
 		}
 	}
-	b.WriteString("logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false., MPI_ASYNC_PROTECTS_NONBLOCKING = .false.\n")
+	b.WriteString(withDescriptors("logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .true., MPI_ASYNC_PROTECTS_NONBLOCKING = .true.\n",
+		"logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false., MPI_ASYNC_PROTECTS_NONBLOCKING = .false.\n"))
 	for _, p := range addressConstants {
 		kind := "integer :: " + p.name
 		switch {
@@ -91,7 +93,8 @@ func Fortran08Module() string {
 		}
 		b.WriteString("end interface\n")
 	}
-	b.WriteString("interface\n" + syncRegisterProcedure + "end interface\n" + sizeofInterface(", optional"))
+	b.WriteString("interface MPI_F_sync_reg\n" + withDescriptors("subroutine MPI_F_sync_reg_f08ts(buf) bind(C, name=\"mpi_f_sync_reg_f08ts\")\n type(*), dimension(..), asynchronous :: buf\nend subroutine\n",
+		strings.ReplaceAll(syncRegisterProcedure, "sync_reg(", "sync_reg_f08(")) + "end interface\n" + sizeofInterface(", optional"))
 	b.WriteString("interface\nsubroutine MPI_Status_f2f08(f_status, f08_status, ierror)\n import\n integer :: f_status(8)\n type(MPI_Status) :: f08_status\n integer, optional :: ierror\nend subroutine\n" +
 		"subroutine MPI_Status_f082f(f08_status, f_status, ierror)\n import\n type(MPI_Status) :: f08_status\n integer :: f_status(8)\n integer, optional :: ierror\nend subroutine\nend interface\n")
 	for _, f := range Functions {
@@ -114,21 +117,29 @@ func (f Function) IsDeprecated() bool {
 // writeGeneric writes the interfaces of a function and of its form with large counts, if their
 // arguments differ in type.
 func (f Function) writeGeneric(b *strings.Builder, prefix string) {
-	name := prefix + f.Name
-	fmt.Fprintf(b, "interface %s\n", name)
-	specific := name
-	if f.detachesBuffer() {
-		specific += "_f08"
-	}
-	f.writeInterface08(b, specific)
+	fmt.Fprintf(b, "interface %s%s\n", prefix, f.Name)
+	f.writeSpecific(b, prefix)
 	for _, large := range Functions {
-		if large.IntForm == f.Name && large.differsInKind(f) {
-			if !f.detachesBuffer() {
-				large.writeInterface08(b, prefix+large.Name)
-			}
+		if large.IntForm == f.Name && large.differsInKind(f) && !f.detachesBuffer() {
+			large.writeSpecific(b, prefix)
 		}
 	}
 	b.WriteString("end interface\n")
+}
+
+// writeSpecific writes the interface of a specific procedure.
+func (f Function) writeSpecific(b *strings.Builder, prefix string) {
+	if !f.takesDescriptors() {
+		b.WriteString(f.interface08(prefix, false))
+		return
+	}
+	b.WriteString(withDescriptors(f.interface08(prefix, true), f.interface08(prefix, false)))
+}
+
+// withDescriptors returns the text of the module that is compiled if gfortran passes descriptors as
+// the standard says, or else another one.
+func withDescriptors(text, otherwise string) string {
+	return "#if __GNUC__ >= 12\n" + text + "#else\n" + otherwise + "#endif\n"
 }
 
 // detachesBuffer reports whether a function returns the address of a buffer. In Fortran only
@@ -148,9 +159,15 @@ func (f Function) differsInKind(small Function) bool {
 	return false
 }
 
-func (f Function) writeInterface08(b *strings.Builder, name string) {
-	names := f.fortranParameters()
-	kind := "subroutine"
+// interface08 returns the interface of a specific procedure, whose choice buffers are descriptors or
+// addresses.
+func (f Function) interface08(prefix string, descriptors bool) string {
+	var b strings.Builder
+	name, names := prefix+f.specificName08(descriptors), f.fortranParameters()
+	kind, binding := "subroutine", ""
+	if descriptors {
+		binding = fmt.Sprintf(" bind(C, name=\"%s\")", strings.ToLower(name))
+	}
 	switch f.Result {
 	case "double":
 		kind = "double precision function"
@@ -159,16 +176,23 @@ func (f Function) writeInterface08(b *strings.Builder, name string) {
 	default:
 		names = append(names, "ierror")
 	}
-	fmt.Fprintf(b, "%s %s(%s)\n import\n", kind, name, strings.Join(names, ", &\n  "))
+	fmt.Fprintf(&b, "%s %s(%s)%s\n import\n", kind, name, strings.Join(names, ", &\n  "), binding)
 	for _, p := range f.parsedParameters() {
-		if slices.Contains(names, p.name) {
+		switch {
+		case !slices.Contains(names, p.name):
+		case !descriptors || !isChoiceBuffer(p):
 			b.WriteString(f.fortran08Declaration(p))
+		case f.buffersAreAsynchronous():
+			b.WriteString(" type(*), dimension(..), asynchronous :: " + p.name + "\n")
+		default:
+			b.WriteString(" type(*), dimension(..) :: " + p.name + "\n")
 		}
 	}
 	if f.Result == "int" {
 		b.WriteString(" integer, optional, intent(out) :: ierror\n")
 	}
-	fmt.Fprintf(b, "end %s\n", kind[strings.LastIndex(kind, " ")+1:])
+	fmt.Fprintf(&b, "end %s\n", kind[strings.LastIndex(kind, " ")+1:])
+	return b.String()
 }
 
 // fortran08Declaration returns the declaration of a parameter for module mpi_f08. Parameters

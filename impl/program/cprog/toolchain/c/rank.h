@@ -35,7 +35,7 @@ struct loggp_executable {
 
 /* A call of a function. */
 struct loggp_call {
-	int64_t number;
+	int64_t number; /* index in the table of functions, and from bit 32 on the arguments that are array descriptors */
 	intptr_t *args;
 	void *caller;
 	int64_t result;
@@ -60,6 +60,7 @@ struct loggp_rank {
 	void (*output)(struct loggp_rank *, int fd, const char *, uint64_t); /* takes what the program writes */
 	int64_t event;
 	int64_t call;   /* index in the table of functions */
+	int64_t descriptors; /* a bit for each argument that is an array descriptor of Fortran */
 	intptr_t *args; /* its arguments, one word each */
 	void *caller;   /* where the program called it */
 	int64_t result;
