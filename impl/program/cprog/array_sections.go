@@ -15,12 +15,12 @@ import (
 
 // Array sections with gaps, which Fortran programs with module mpi_f08 pass as choice buffers.
 // Counts, datatypes and displacements are those of a contiguous copy of the section (MPI 4.1,
-// §19.1.12). Functions whose buffer is a count of a datatype, with the exception of collective
-// operations, get a datatype that lies in the section. For others the section is copied: a
-// reduction needs elements in a row, and the parts of several ranks lie differently in the section.
+// §19.1.12). Messages, broadcasts and accesses to windows get a datatype that lies in the section.
+// For other operations the section is copied: a reduction needs elements in a row, and the parts of
+// several ranks lie differently in the section.
 
-// arrayDescriptor is CFI_cdesc_t of gfortran's ISO_Fortran_binding.h, with as many dimensions behind
-// it as the rank says.
+// arrayDescriptor is CFI_cdesc_t of gfortran's ISO_Fortran_binding.h. The dimensions follow it, as
+// many as the rank says.
 type arrayDescriptor struct {
 	base            uintptr
 	elementBytes    int

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Choice buffers of module mpi_f08 are array descriptors (type(*), dimension(..)), so a section with
-// gaps is not copied. Its procedures are interoperable (bind(C)): only there does gfortran describe
-// sections of components and of pointers instead of copying them. gfortran before version 12 does
-// not get all such descriptors right, and passes addresses as for module mpi.
+// Choice buffers of module mpi_f08 are array descriptors (type(*), dimension(..)), so that sections
+// with gaps are not copied. Its procedures are interoperable (bind(C)): only there does gfortran
+// describe sections of components and of pointers instead of copying them. gfortran before version
+// 12 does not get all such descriptors right, and passes addresses as for module mpi.
 
 // nonBuffers are parameters of type void * that are no choice buffers.
 var nonBuffers = []string{"attribute_val", "baseptr", "buffer_addr", "extra_state"}
@@ -29,7 +29,7 @@ func (f Function) takesAddressOnly() bool {
 	return slices.Contains([]string{"MPI_Get_address", "MPI_Free_mem", "MPI_Win_detach"}, f.Name) || strings.HasSuffix(f.Name, "_end")
 }
 
-// buffersAreAsynchronous reports whether a function's buffers may be accessed after it has returned.
+// buffersAreAsynchronous reports whether a function's buffers may be accessed after it returns.
 func (f Function) buffersAreAsynchronous() bool {
 	return f.takesAddressOnly() || strings.HasSuffix(f.Name, "_begin") || strings.Contains(f.Name, "attach") || strings.Contains(f.prototype, "MPI_Request *") || strings.Contains(f.prototype, "MPI_Win ")
 }

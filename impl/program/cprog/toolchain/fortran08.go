@@ -159,7 +159,7 @@ func (f Function) differsInKind(small Function) bool {
 	return false
 }
 
-// interface08 returns the interface of a specific procedure, whose choice buffers are descriptors or
+// interface08 returns the interface of a specific procedure. Its choice buffers are descriptors or
 // addresses.
 func (f Function) interface08(prefix string, descriptors bool) string {
 	var b strings.Builder
