@@ -33,11 +33,10 @@ type collectiveOperation struct {
 	signature       engine.Signature
 	tag             int // of the operation's messages
 	postedTransfers []postedTransfer
-	steps           []collective.Step // that follow
-	stepsDone       int               // of steps
-	phase           stepPhase         // of the next step
-	completed       int               // posted transfers that the next step has completed
-	send, recv      *engine.Op        // of the next step
+	steps           stepList   // that follow
+	phase           stepPhase  // of the next step
+	completed       int        // posted transfers that the next step has completed
+	send, recv      *engine.Op // of the next step
 	commutes        bool
 	isSizeOnly      bool   // the data of the operation is size-only (device.SizeOnly)
 	err             *Error // of the first message that does not fit its receive
@@ -51,7 +50,8 @@ func (c *Comm) newCollectiveOperation(o collective.Operation, root int, of *Data
 	if r.inUse {
 		r = new(collectiveOperation)
 	}
-	*r = collectiveOperation{Comm: c, operation: o, root: root, signature: engine.Signature(of.KindSign()), tag: tag, postedTransfers: r.postedTransfers[:0], steps: r.steps[:0]}
+	r.steps.clear()
+	*r = collectiveOperation{Comm: c, operation: o, root: root, signature: engine.Signature(of.KindSign()), tag: tag, postedTransfers: r.postedTransfers[:0], steps: r.steps}
 	return r
 }
 
@@ -142,17 +142,13 @@ func (r *collectiveOperation) spanBytes(s collective.Span) []byte {
 	return r.areaMemory[s.Area][s.Offset:end]
 }
 
-// maxStepsInAdvance is the number of steps of a schedule that are written before the first is
-// carried out. A rank can wait while they are carried out, so it should be most of those of a usual
-// schedule. It limits the memory of a rank.
-const maxStepsInAdvance = 32
-
-// ExecuteStep adds a step to those that follow.
+// ExecuteStep adds a step to those that follow. A rank can wait while they are carried out, and its
+// stack is 0.5 KB deeper while its schedule is being written, so most schedules are written before.
 func (r *collectiveOperation) ExecuteStep(st *collective.Step) bool {
-	if len(r.steps) == maxStepsInAdvance {
+	if r.steps.isFull() {
 		r.runSteps()
 	}
-	r.steps = append(r.steps, *st)
+	r.steps.add(st, r.size)
 	return true
 }
 
@@ -160,8 +156,8 @@ func (r *collectiveOperation) ExecuteStep(st *collective.Step) bool {
 // run in the goroutine of the rank. A single step ends with its last packet, for which the rank is
 // resumed in any case.
 func (r *collectiveOperation) runSteps() {
-	r.engine.RunSteps(r, len(r.steps) <= 1 || r.op != nil && r.op.IsUserFunction())
-	r.steps, r.stepsDone = r.steps[:0], 0
+	r.engine.RunSteps(r, r.steps.count <= 1 || r.op != nil && r.op.IsUserFunction())
+	r.steps.clear()
 }
 
 // stepPhase is how far a step has been carried out.
@@ -175,8 +171,9 @@ const (
 
 // Advance implements engine.Steps.
 func (r *collectiveOperation) Advance() *engine.Op {
-	for r.stepsDone < len(r.steps) {
-		st := &r.steps[r.stepsDone]
+	var st collective.Step
+	for r.steps.first < len(r.steps.code) {
+		end := r.steps.decodeFirst(&st)
 		switch st.Kind {
 		case collective.Copy:
 			r.engine.Port().Copy(r.spanBytes(st.Recv), r.spanBytes(st.Send))
@@ -186,8 +183,8 @@ func (r *collectiveOperation) Advance() *engine.Op {
 			r.combineSwapped(r.spanBytes(st.Send), r.spanBytes(st.Recv))
 		case collective.Transfer:
 			if st.IsPosted {
-				r.postTransfer(st)
-			} else if o := r.advanceTransfer(st); o != nil {
+				r.postTransfer(&st)
+			} else if o := r.advanceTransfer(&st); o != nil {
 				return o
 			}
 		case collective.Wait:
@@ -195,7 +192,7 @@ func (r *collectiveOperation) Advance() *engine.Op {
 				return o
 			}
 		}
-		r.stepsDone++
+		r.steps.first = end
 	}
 	return nil
 }
@@ -227,14 +224,11 @@ func (r *collectiveOperation) startRecv(from int, b []byte) {
 }
 
 // waitPosted completes all started transfers, in their order.
-func (r *collectiveOperation) waitPosted() { r.runStep(collective.Step{Kind: collective.Wait}) }
+func (r *collectiveOperation) waitPosted() { r.transfer(&collective.Step{Kind: collective.Wait}) }
 
-// transfer executes a step that sends, receives, or does both at the same time.
-func (r *collectiveOperation) transfer(st *collective.Step) { r.runStep(*st) }
-
-// runStep carries out a single step.
-func (r *collectiveOperation) runStep(st collective.Step) {
-	r.steps = append(r.steps, st)
+// transfer carries out a single step, which is not local.
+func (r *collectiveOperation) transfer(st *collective.Step) {
+	r.steps.add(st, r.size)
 	r.runSteps()
 }
 
