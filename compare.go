@@ -69,7 +69,7 @@ func Compare(ctx context.Context, o CompareOptions) (*Comparison, error) {
 		if areCollective {
 			return compareCollectives(ctx, machines, o)
 		}
-		return comparePredictions(o)
+		return comparePredictions(machines, o)
 	}
 	return compareMachines(ctx, machines, o)
 }
@@ -83,15 +83,15 @@ func (o *CompareOptions) readParams() (err error) {
 }
 
 // comparePredictions compares predictions from parameters with measured times.
-func comparePredictions(o CompareOptions) (*Comparison, error) {
-	set, err := sample.ReadFile(o.Samples...)
+func comparePredictions(machines []sample.Machine, o CompareOptions) (*Comparison, error) {
+	measured, err := sample.JoinMachines(machines...)
 	if err != nil {
 		return nil, err
 	}
 	if err := o.readParams(); err != nil {
 		return nil, err
 	}
-	all, err := compare.ComparePredictions(set, o.Params.All, compare.PredictFromParameters)
+	all, err := compare.ComparePredictions(measured.Set, o.Params.All, compare.PredictFromParameters)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func Report(ctx context.Context, o ReportOptions) (*doc.Document, error) {
 	case reports.AreReal(machines):
 		d, err = transportReport(machines)
 	default:
-		d, err = emulationReport(o.Samples)
+		d, err = emulationReport(machines)
 	}
 	if err != nil {
 		return nil, err
@@ -106,23 +106,23 @@ func compareLogGP(set *sample.Set, ps []params.Parameter) ([]compare.Comparison,
 }
 
 // emulationReport returns the contents of a page about samples of emulated machines.
-func emulationReport(files []string) (*reports.Report, error) {
-	set, err := sample.ReadFile(files...)
+func emulationReport(machines []sample.Machine) (*reports.Report, error) {
+	all, err := sample.JoinMachines(machines...)
 	if err != nil {
 		return nil, err
 	}
-	fitted, err := fit.Fit(set, clean.Options{})
+	fitted, err := fit.Fit(all.Set, clean.Options{})
 	if err != nil {
 		return nil, err
 	}
-	r := &reports.Report{Machines: []sample.Machine{{Files: files, Set: set}}, Results: []*fit.Result{fitted}}
+	r := &reports.Report{Machines: []sample.Machine{all}, Results: []*fit.Result{fitted}}
 	if r.SideBySide, err = compare.CompareFittedSubjects(r.Machines, [][]*curve.Curve{fitted.TimerCurves}, clean.Options{}, defaultMargin, false); err != nil {
 		return nil, err
 	}
-	if r.Comparisons, err = compare.ComparePredictions(set, fitted.Parameters, compare.PredictFromParameters); err != nil {
+	if r.Comparisons, err = compare.ComparePredictions(all.Set, fitted.Parameters, compare.PredictFromParameters); err != nil {
 		return nil, err
 	}
-	byLogGP, err := compareLogGP(set, fitted.Parameters)
+	byLogGP, err := compareLogGP(all.Set, fitted.Parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -130,21 +130,21 @@ func emulationReport(files []string) (*reports.Report, error) {
 	if r.Published, err = publishedValues(); err != nil {
 		return nil, err
 	}
-	routes, changed := routesOf(set)
+	routes, changed := routesOf(all.Set)
 	fitted.Warnings = append(fitted.Warnings, changed...)
 	for _, way := range routes {
 		if !slices.ContainsFunc(r.Platforms, func(p *platform.Platform) bool { return p.Hash == way.Hash }) {
 			r.Platforms = append(r.Platforms, way.Platform)
 		}
 		for _, l := range way.Libraries {
-			if slices.ContainsFunc(set.Series, func(s sample.Series) bool {
+			if slices.ContainsFunc(all.Series, func(s sample.Series) bool {
 				return s.Platform == way.Machine.Name && s.Library == l.Name && s.Place == way.place()
 			}) {
 				r.Charts = append(r.Charts, protocolTimelines(way, l)...)
 			}
 		}
 	}
-	steps, err := compare.ComparePredictions(set, nil, sumSteps(routes))
+	steps, err := compare.ComparePredictions(all.Set, nil, sumSteps(routes))
 	for _, c := range steps {
 		c.Quantity += reports.StepsQuantitySuffix
 		r.Comparisons = append(r.Comparisons, c)

@@ -1,6 +1,7 @@
 package loggp
 
 import (
+	"io/fs"
 	"slices"
 
 	"github.com/loggp/loggp/fit/clean"
@@ -8,6 +9,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/platform"
 )
 
@@ -48,7 +50,11 @@ func routesOf(set *sample.Set) (routes []route, changed []clean.Warning) {
 		if run.PlatformFile == "" || run.PlatformSum == "" {
 			continue
 		}
-		p, err := platform.Load(run.PlatformFile)
+		var p *platform.Platform
+		err := fs.ErrNotExist // of a platform from standard input, which is not there any more
+		if run.PlatformFile != input.Standard {
+			p, err = platform.Load(run.PlatformFile)
+		}
 		if err != nil || p.Hash != run.PlatformSum {
 			changed = append(changed, clean.Warning{Platform: run.PlatformFile, Code: clean.CodePlatformChanged,
 				Text: "the platform's file is gone, or is not what it was when this was measured: where its numbers are from, and sums of its steps, are left out"})

@@ -46,7 +46,7 @@ launches.`,
 			if len(names) == 0 {
 				return cli.Usagef("import %s: name at least one file", args[0])
 			}
-			if _, err := os.Stat(names[0]); len(names) > 1 && o.Format == nil && errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat(names[0]); len(names) > 1 && o.Format == nil && names[0] != cli.StandardStream && errors.Is(err, os.ErrNotExist) {
 				return cli.Usagef("import: %q is neither a format nor a file%s", names[0], table.NameChoices(names[0], foreign.CompletionNames()))
 			}
 			set, report, err := foreign.ImportFiles(names, o)

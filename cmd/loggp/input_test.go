@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -67,6 +68,42 @@ func TestFilesAreBounded(t *testing.T) {
 		var out, errs buffer
 		if status := runCommandLine(t.Context(), []string{"simulate", "long.goal", "--max-input", bad}, &out, &errs); status == exitSuccess {
 			t.Errorf("--max-input %s is accepted", bad)
+		}
+	}
+}
+
+// A verb reads - once for all that it needs of it, and says that it cannot be two inputs. A report
+// does not wait on its terminal for a platform that came by standard input when it was measured.
+func TestStandardInputIsOneInput(t *testing.T) {
+	loggp := linkCommand(t)
+	t.Chdir(t.TempDir())
+	mustRun(t, strings.Fields("measure --platform t3d --modes send,isend --sizes 0,64,1K,4K --reps 6 -o x.csv")...)
+	mustRun(t, strings.Fields("fit x.csv -o p.csv")...)
+	write(t, "my.yaml", mustRun(t, strings.Fields("platforms show t3d --yaml")...))
+	write(t, "osu.txt", "# OSU MPI Latency Test v7.2\n# Size          Latency (us)\n8 1.5\n")
+	const once = "standard input can be read only once: write it to a file"
+	for _, c := range []struct{ in, line, says string }{
+		{"x.csv", "report -", "A message of 0 B takes"},
+		{"x.csv", "compare --samples - --params p.csv", "Predicted and measured times"},
+		{"x.csv", "fit - -", once},
+		{"x.csv", "compare - -", once},
+		{"my.yaml", "predict --platform - --collective bcast -n 4 --sizes 8", "By the model, chimp takes"},
+		{"my.yaml", "platforms show - --yaml", "name: t3d"},
+		{"my.yaml", "calibrate - --to x.csv", "no number is free"},
+		{"my.yaml", "measure --platform - --modes send --sizes 8 --reps 3 -o y.csv", "written to y.csv"},
+		{"my.yaml", "report y.csv", "platform-changed"},
+		{"osu.txt", "import - osu.txt", "read osu.txt: 1 row"},
+	} {
+		in, err := os.Open(c.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), loggp, strings.Fields(c.line)...)
+		cmd.Stdin = in
+		out, _ := cmd.CombinedOutput()
+		in.Close()
+		if !strings.Contains(string(out), c.says) {
+			t.Errorf("%s < %s: %.400s, want %q", c.line, c.in, out, c.says)
 		}
 	}
 }

@@ -26,11 +26,11 @@ var settingFacts = []string{PlatformSumFact, RanksFact, NoiseFact, PairFact, Wai
 func ReadFile(paths ...string) (*Set, error) {
 	var files []file
 	for _, path := range paths {
-		s, err := readFile(path)
+		f, err := readFile(path)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{path, s})
+		files = append(files, f)
 	}
 	return joinFiles(files)
 }
@@ -60,20 +60,20 @@ type file struct {
 	*Set
 }
 
-func readFile(path string) (*Set, error) {
+func readFile(path string) (file, error) {
 	f, err := input.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read samples: %w; 'loggp measure -o FILE' writes such a file, 'loggp import' one of results of other benchmarks", err)
+		return file{}, fmt.Errorf("read samples: %w; 'loggp measure -o FILE' writes such a file, 'loggp import' one of results of other benchmarks", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read samples: %w", err)
+		return file{}, fmt.Errorf("read samples: %w", err)
 	}
 	defer f.Close()
 	s, err := Read(f, path)
 	if err == nil && s.SampleCount() == 0 {
-		return nil, fmt.Errorf("%s: no samples", path)
+		err = fmt.Errorf("%s: no samples", path)
 	}
-	return s, err
+	return file{path, s}, err
 }
 
 // checkAgreement is an error if the series of two files cannot stand in one set.
@@ -201,6 +201,22 @@ func (f file) measuredTwiceError(before file, k Key) error {
 type Machine struct {
 	Files []string
 	*Set
+	read []file // of Files, before they were joined
+}
+
+// JoinMachines makes one machine of several by the rules of ReadFile, of their files one machine
+// after the other.
+func JoinMachines(machines ...Machine) (Machine, error) {
+	if len(machines) == 1 {
+		return machines[0], nil
+	}
+	var all Machine
+	for _, m := range machines {
+		all.Files, all.read = append(all.Files, m.Files...), append(all.read, m.read...)
+	}
+	var err error
+	all.Set, err = joinFiles(all.read)
+	return all, err
 }
 
 // ReadMachines reads data sets from files, to be compared. Files with samples of the same platform,
@@ -210,11 +226,10 @@ type Machine struct {
 func ReadMachines(paths ...string) ([]Machine, error) {
 	var machines [][]file
 	for _, path := range paths {
-		s, err := readFile(path)
+		f, err := readFile(path)
 		if err != nil {
 			return nil, err
 		}
-		f := file{path, s}
 		i := slices.IndexFunc(machines, func(m []file) bool { return f.belongsTo(m) })
 		if i < 0 {
 			i, machines = len(machines), append(machines, nil)
@@ -223,7 +238,7 @@ func ReadMachines(paths ...string) ([]Machine, error) {
 	}
 	var out []Machine
 	for _, files := range machines {
-		m := Machine{}
+		m := Machine{read: files}
 		for _, f := range files {
 			m.Files = append(m.Files, f.path)
 		}

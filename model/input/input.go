@@ -49,8 +49,13 @@ func (e *TooLongError) Error() string {
 // Standard is the name of standard input.
 const Standard = "-"
 
+// openedStandard is the standard input that has been opened, which has no text left for another
+// reader.
+var openedStandard atomic.Pointer[os.File]
+
 // Open opens a file for reading: standard input if its name is -. What is packed by gzip is
-// unpacked, whatever the name. Reading beyond the bound is an error.
+// unpacked, whatever the name. Reading beyond the bound is an error, and so is opening standard
+// input twice.
 func Open(path string) (io.ReadCloser, error) {
 	f, name := os.Stdin, "standard input"
 	if path != Standard {
@@ -59,6 +64,8 @@ func Open(path string) (io.ReadCloser, error) {
 			return nil, err
 		}
 		name = path
+	} else if openedStandard.Swap(f) == f {
+		return nil, errors.New("standard input can be read only once: write it to a file, and name that")
 	}
 	in, err := Unpack(f, name)
 	if err != nil {

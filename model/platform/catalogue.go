@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/table"
@@ -92,8 +93,8 @@ func Text(what string) (file string, data []byte, err error) {
 	switch {
 	case strings.HasPrefix(what, loggpName+":"):
 		return "", nil, fmt.Errorf("platform %q: it has no file of its own: name %s, or a file", what, loggpName)
-	case what == "-":
-		data, err = unpackFile(os.Stdin, "standard input")
+	case what == input.Standard:
+		data, err = standardText()
 		return "standard input", data, err
 	case strings.ContainsAny(what, `/\`) || slices.ContainsFunc([]string{".yaml", ".yml", ".yaml.gz", ".yml.gz"}, func(end string) bool { return strings.HasSuffix(what, end) }):
 		data, err = readFile(what)
@@ -127,22 +128,16 @@ func (e *UnknownPlatformError) Error() string {
 	return text + fmt.Sprintf("\nThe catalogue has %s. The name of a platform file has a / or ends in .yaml", strings.Join(e.Known, ", "))
 }
 
-// readFile reads a user's file.
+// standardText returns the text of standard input, which is read once for all that load it.
+var standardText = sync.OnceValues(func() ([]byte, error) { return readFile(input.Standard) })
+
+// readFile reads a user's file, which may be packed by gzip, or standard input.
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	in, err := input.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read platform: %w", err)
 	}
-	defer f.Close()
-	return unpackFile(f, path)
-}
-
-// unpackFile reads a user's file, which may be packed by gzip.
-func unpackFile(f io.Reader, path string) ([]byte, error) {
-	in, err := input.Unpack(f, path)
-	if err != nil {
-		return nil, fmt.Errorf("platform: %w", err)
-	}
+	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, maxFileBytes+1))
 	if at := (*fs.PathError)(nil); err != nil && !errors.As(err, &at) {
 		err = fmt.Errorf("%s: %w", path, err)
