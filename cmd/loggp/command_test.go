@@ -176,6 +176,7 @@ func TestMisuse(t *testing.T) {
 		{"predict --platform t3d --collective bcast --ranks 100000", 2, []string{"--ranks 100000", "from 1 to 65536"}},
 		{"predict --platform t3d --collective alltoall --ranks 65536", 2, []string{"--ranks 65536", "more than 4194304 messages by any algorithm"}},
 		{"predict --platform t3d --tree", 2, []string{"--tree", "--collective bcast"}},
+		{"predict --platform t3d --collective bcast --ranks 4 --sizes 8 --tree --format json", 2, []string{"--format", "--tree"}},
 		{"predict --platform convex --in-turn", 2, []string{"--in-turn", "--collective"}},
 		{"predict --platform convex --collective bcast --per-node 4", 2, []string{"--per-node", "ranks per node"}},
 		{"predict --platform convex --collective bcast --place inter --in-turn", 2, []string{"--in-turn", "equally far"}},

@@ -105,6 +105,8 @@ func (p *predictFlags) checkFlags(cmd *cobra.Command) error {
 		return cli.Usagef("--tree: it needs --collective bcast")
 	case p.collective != "" && (given("protocol") || p.printsTerms):
 		return cli.Usagef("--protocol, --explain: they have no effect on --collective, whose messages are whole calls")
+	case p.drawsTree:
+		return cli.RejectFlags(cmd, "--%s: it does not go with --tree, which is drawn below the tables", "format", "table", "tables")
 	case p.collective != "":
 		return nil
 	case o.PerNode != 0 || o.InTurn:

@@ -52,9 +52,10 @@ func (x records) records() []record {
 
 // newRecords returns the rows of tables with the same columns: for each column a field, and fields
 // of the same name that end in _low and _high where there are intervals, in _unit where each number
-// has its own unit, and in _weak where some are weak. Rows begin with the title of their table if
-// there are several, and with the name of their group if there are groups. Of a table of settings,
-// which has a name and a value a row, it is one row with a field a setting.
+// has its own unit, and in _weak where some are weak. A column with the field of one before it has
+// the interval of that one, whether or not a row has one. Rows begin with the title of their table
+// if there are several, and with the name of their group if there are groups. Of a table of
+// settings, which has a name and a value a row, it is one row with a field a setting.
 func newRecords(tables []*doc.Table) records {
 	first := tables[0]
 	if first.IsRecord {
@@ -70,6 +71,9 @@ func newRecords(tables []*doc.Table) records {
 	}
 	parts := make([]valueParts, len(first.Columns))
 	for i, c := range first.Columns {
+		if slices.Contains(x.fields, columnField(c)) {
+			parts[i] = valueParts{isInterval: true, hasInterval: true}
+		}
 		for _, t := range tables {
 			for _, g := range t.Groups {
 				for _, r := range g.Rows {

@@ -130,6 +130,25 @@ func TestCSV(t *testing.T) {
 	}
 }
 
+// A column of intervals has the field of the one before it, and no value of its own: a second value
+// of one name would hide the first from readers of JSON.
+func TestIntervalsOfTheColumnBefore(t *testing.T) {
+	for _, c := range []struct {
+		interval doc.Cell
+		want     string
+	}{
+		{doc.TextCell("n=2"), "change_percent,change_percent_low,change_percent_high\n5,,\n"},
+		{doc.Cell{Text: "4 to 6", Values: []float64{4, 6}}, "change_percent,change_percent_low,change_percent_high\n5,4,6\n"},
+	} {
+		table := &doc.Table{Columns: []doc.Column{{Heading: "change\n%", Kind: doc.NumberColumn}, {Heading: "95 % interval\n%", Field: "change_percent", Kind: doc.NumberColumn}}}
+		table.AddRow(doc.NumberCell(5), c.interval)
+		var b bytes.Buffer
+		if err := TableFile(table).Write(&b); err != nil || b.String() != c.want {
+			t.Errorf("%q, want %q (%v)", b.String(), c.want, err)
+		}
+	}
+}
+
 func TestJSON(t *testing.T) {
 	var b bytes.Buffer
 	if err := WriteJSON(&b, example(), ""); err != nil {
