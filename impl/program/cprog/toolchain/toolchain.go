@@ -309,6 +309,9 @@ func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(
 			return fmt.Errorf("preparing C programs: %s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
 		}
 	}
+	if err := c.compileLinkLibrary(ctx, cc, work); err != nil {
+		return err
+	}
 	if err := os.WriteFile(filepath.Join(work, "lib"+c.Library()+".a"), []byte(c.libraryScript(ctx, objects)), 0o644); err != nil {
 		return fmt.Errorf("preparing C programs: %w", err)
 	}
@@ -328,10 +331,30 @@ func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(
 	return nil
 }
 
+// linkLibrary is the library of MPI functions that shared libraries are linked to. Its functions do
+// nothing: at run time each rank has a copy of the library of LoadABILibrary.
+const linkLibrary = "libmpi_abi.so"
+
+func (c *Compiler) compileLinkLibrary(ctx context.Context, cc []string, dir string) error {
+	var text strings.Builder
+	for _, f := range Functions {
+		if f.IsMPI() {
+			fmt.Fprintf(&text, "void %s(void) {}\nvoid P%[1]s(void) {}\n", f.Name)
+		}
+	}
+	cmd := newCompilerCommand(ctx, slices.Concat(cc, []string{"-w", "-fPIC", "-fno-builtin", "-nostdlib", "-shared", "-Wl,-soname," + ABILibrary, "-x", "c", "-", "-o", filepath.Join(dir, linkLibrary)}))
+	cmd.Stdin = strings.NewReader(text.String())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("preparing shared libraries: %s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
 // linkedObjects are linked into every program.
 var linkedObjects = []string{"stubs", "runtime", "threads"}
 
 // Command returns the command that compiles or links a program with the given compiler arguments.
+// An argument -shared asks for a shared library instead of a program.
 func (c *Compiler) Command(ctx context.Context, args []string) *exec.Cmd {
 	switch {
 	case isNestedCompiler:
@@ -348,11 +371,17 @@ func (c *Compiler) Command(ctx context.Context, args []string) *exec.Cmd {
 		if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-x") }) {
 			command = append(command, "-x", "none") // the following files keep their own language
 		}
-		options := c.LinkOptions()
-		if slices.ContainsFunc(args, c.isOtherLibrary) { // it contains what this library contains
-			options = options[:len(options)-1]
+		switch options := c.LinkOptions(); {
+		case slices.Contains(args, "-shared"):
+			command = slices.DeleteFunc(command, func(a string) bool {
+				return slices.Contains(options, a) || c.isOtherLibrary(a)
+			})
+			command = append(command, "-Wl,--push-state,--as-needed", filepath.Join(c.dir, linkLibrary), "-Wl,--pop-state")
+		case slices.ContainsFunc(args, c.isOtherLibrary): // it contains what this library contains
+			command = append(command, options[:len(options)-1]...)
+		default:
+			command = append(command, options...)
 		}
-		command = append(command, options...)
 	}
 	return newCompilerCommand(ctx, command)
 }
@@ -398,9 +427,10 @@ func (c *Compiler) CompileOptions() []string {
 
 // LinkOptions returns the options for linking a program, to be placed after its objects. Some build
 // systems keep only linker options and libraries, and drop those that start with -Wl,-z, so all
-// essential options have a form that they keep.
+// essential options have a form that they keep. The compiler takes --shared as -shared, which asks
+// Command for a shared library.
 func (c *Compiler) LinkOptions() []string {
-	return []string{"-shared", "-Wl,-shared,-Bsymbolic,--gc-sections,--as-needed,-z,defs,-z,norelro",
+	return []string{"--shared", "-Wl,-shared,-Bsymbolic,--gc-sections,--as-needed,-z,defs,-z,norelro",
 		"-Wl,-u,main,-e,loggp_alone,--version-script=" + filepath.Join(c.dir, "exports"), "-L" + c.dir, "-l" + c.Library()} // main may be in a library
 }
 
