@@ -47,6 +47,9 @@ func (r *rank) startIdup(of, at, request uintptr) {
 			r.raiseError(mpi.ErrOther, "the rank that numbers the duplicate holds %d communicators: free those that are not used", maxComms)
 		}
 		x.Comm = c.DupWithNumber(number[0])
+		if x.pendingHandler != nil {
+			x.SetErrorHandler(x.pendingHandler)
+		}
 	}
 	p.storeHandle(request)
 }

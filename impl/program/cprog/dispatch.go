@@ -181,7 +181,7 @@ var writtenHandlers = map[string]handler{
 	"MPI_Graph_neighbors_count": graphNeighborsCount, "MPI_Graph_neighbors": graphNeighbors, "MPI_Cart_shift": cartShift, "MPI_Cart_sub": cartSub, "MPI_Cart_map": cartMap, "MPI_Graph_map": graphMap,
 
 	"MPI_Get_processor_name": func(r *rank, a args) { storeText(a[0], r.world.ProcessorName(), 256, a[1]) },
-	"MPI_Errhandler_create":  errhandlerCreate, "MPI_Comm_create_errhandler": errhandlerCreate, "MPI_Errhandler_set": errhandlerSetHandler(commErrorTarget), "MPI_Comm_set_errhandler": errhandlerSetHandler(commErrorTarget),
+	"MPI_Errhandler_create":  errhandlerCreate, "MPI_Comm_create_errhandler": errhandlerCreate, "MPI_Errhandler_set": commSetErrhandler, "MPI_Comm_set_errhandler": commSetErrhandler,
 	"MPI_Errhandler_get": errhandlerGetHandler(commErrorTarget), "MPI_Comm_get_errhandler": errhandlerGetHandler(commErrorTarget), "MPI_Errhandler_free": errhandlerFree, "MPI_Comm_call_errhandler": callErrhandlerHandler(commErrorTarget),
 	"MPI_Error_string": errorString, "MPI_Error_class": errorClass,
 	"MPI_Wtime":          func(r *rank, _ args) { r.currentCall.realResult = float64(r.world.Wtime()) / float64(unit.Second) },

@@ -246,6 +246,17 @@ func errhandlerSetHandler(of errorTargetFunc) handler {
 	return func(r *rank, a args) { of(r, a[0]).SetErrorHandler(r.errorHandlerOf(a[1])) }
 }
 
+// commSetErrhandler also accepts a communicator whose MPI_Comm_idup is not complete: mpi4py sets
+// the handler of each new communicator at once.
+func commSetErrhandler(r *rank, a args) {
+	c, handler := r.commOrPending(a[0]), r.errorHandlerOf(a[1])
+	if c.Comm == nil {
+		c.pendingHandler = handler
+		return
+	}
+	c.SetErrorHandler(handler)
+}
+
 // errorHandlerOf returns the error handler with a handle.
 func (r *rank) errorHandlerOf(h uintptr) *mpi.ErrorHandler {
 	switch h {

@@ -153,12 +153,13 @@ type comm struct {
 	handle                uintptr
 	name                  string
 	attributes            attributes
-	neighbourhood         *neighbourhood // nil: no distributed graph topology
-	startedCollectives    int            // number of nonblocking collective operations
-	persistentCollectives int            // number of persistent ones
-	nextPartitionTag      int            // tag of the next partition to send
-	toSpawned             bool           // it connects to programs that the rank has started
-	attachedBuffer        uintptr        // the communicator's own buffer for buffered sends; 0: none
+	neighbourhood         *neighbourhood    // nil: no distributed graph topology
+	startedCollectives    int               // number of nonblocking collective operations
+	persistentCollectives int               // number of persistent ones
+	nextPartitionTag      int               // tag of the next partition to send
+	toSpawned             bool              // it connects to programs that the rank has started
+	pendingHandler        *mpi.ErrorHandler // set before the MPI_Comm_idup that creates it was complete; nil: none
+	attachedBuffer        uintptr           // the communicator's own buffer for buffered sends; 0: none
 }
 
 // request is an operation that the program has started: point-to-point, collective or generalized.
@@ -196,13 +197,19 @@ func (x *handles) isFull() bool { return x.comms.length() >= maxComms }
 
 // comm returns the communicator with a handle.
 func (r *rank) comm(h uintptr) *comm {
+	c := r.commOrPending(h)
+	if c.Comm == nil {
+		r.raiseError(mpi.ErrComm, "MPI_Comm_idup, which creates the communicator, is not complete")
+	}
+	return c
+}
+
+// commOrPending is comm, but also returns a communicator whose MPI_Comm_idup is not complete.
+func (r *rank) commOrPending(h uintptr) *comm {
 	if h == commWorld {
 		return r.worldComm
 	}
 	if c := r.comms.get(kindComm, h); c != nil {
-		if (*c).Comm == nil {
-			r.raiseError(mpi.ErrComm, "MPI_Comm_idup, which creates the communicator, is not complete")
-		}
 		return *c
 	}
 	switch h {

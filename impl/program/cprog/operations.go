@@ -113,7 +113,7 @@ func opFree(r *rank, a args) {
 	storeAt(a[0], uintptr(opNull))
 }
 
-func opCommutative(r *rank, a args) { storeAt(a[1], intOfBool(r.op(a[0], 0x209).Commutes())) }
+func opCommutative(r *rank, a args) { storeAt(a[1], intOfBool(r.accumulateOp(a[0]).Commutes())) }
 
 func reduceLocal(r *rank, a args) {
 	in, inout, o := r.localBuffer(a[0], int(a[2]), a[3]), r.localBuffer(a[1], int(a[2]), a[3]), r.op(a[4], a[3])

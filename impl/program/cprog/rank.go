@@ -247,7 +247,9 @@ func (r *rank) runHandler() {
 		r.checkPhase()
 	}
 	if i := toolchain.Functions[r.currentCall.number].Comm; i >= 0 {
-		r.currentCall.comm = r.comm(r.currentCall.args[i]).Comm
+		if c := r.commOrPending(r.currentCall.args[i]).Comm; c != nil {
+			r.currentCall.comm = c
+		}
 	}
 	for _, i := range resultParameters[r.currentCall.number] {
 		if r.currentCall.args[i] < minValidAddress {

@@ -1,5 +1,5 @@
 // Copies of communicators between two groups: each lower rank copies two of them in the same order, and completes them in the other one.
-// Messages on the copies do not meet those on the original.
+// Messages on the copies do not meet those on the original. A copy keeps the error handler that it gets before it is complete.
 #include <mpi.h>
 #include <stdio.h>
 int main(int argc, char **argv) { // 5 ranks
@@ -16,8 +16,12 @@ int main(int argc, char **argv) { // 5 ranks
 	MPI_Comm_remote_size(across, &far);
 	MPI_Comm_idup(across, &copy[0], &q[0]);
 	MPI_Comm_idup(across, &copy[1], &q[1]);
+	MPI_Comm_set_errhandler(copy[1], MPI_ERRORS_RETURN);
 	MPI_Wait(&q[1], MPI_STATUS_IGNORE);
 	MPI_Wait(&q[0], MPI_STATUS_IGNORE);
+	MPI_Errhandler handler[2];
+	for (int i = 0; i < 2; i++) MPI_Comm_get_errhandler(copy[i], &handler[i]);
+	bad += handler[0] == MPI_ERRORS_RETURN || handler[1] != MPI_ERRORS_RETURN;
 	for (int i = 1; i >= 0; i--) {
 		int inter, size, value = 100 * i + me, got = -1, all = 0;
 		MPI_Request s;
