@@ -20,7 +20,8 @@ func ccCommand() *cobra.Command {
 		Long: `cc calls the C compiler (environment variable CC, or cc) with the flags, mpi.h and start-up code
 that programs for 'loggp run' need, as mpicc does. It passes all other arguments to the compiler. A
 function that loggp does not provide is an undefined reference when the program is linked;
-docs/c-reference.md lists those that are missing.
+docs/c-reference.md lists those that are missing. With -shared it links a shared library, of which
+each rank has its own copy.
 
 With --show it prints the command without running it; with --showme:compile and --showme:link, and
 the like of Open MPI and MPICH, it prints what it adds, for build systems.

@@ -68,7 +68,8 @@ static const char *share_text(struct host_arena *a) {
 // load_template loads a template and keeps what copies are made of. It returns what is wrong, or NULL.
 static const char *load_template(struct host_arena *a, const struct loggp_template *p) {
 	const char *error = NULL;
-	a->library = loggp_open_copy(&(struct loggp_image){.bytes = p->file, .size = p->file_size}, NULL, 0, &error);
+	char path[128];
+	a->library = loggp_open_copy(&(struct loggp_image){.bytes = p->file, .size = p->file_size}, NULL, path, &error);
 	if (!a->library) return error;
 	struct link_map *map;
 	uintptr_t attach = (uintptr_t)dlsym(a->library, "loggp_attach"), start = (uintptr_t)dlsym(a->library, "loggp_start");
@@ -193,10 +194,7 @@ const char *loggp_copy_template(struct host_rank *h) {
 		memcpy(base + a->relocations[i], &value, sizeof value);
 	}
 	if (!a->shares_text) __builtin___clear_cache(base, base + a->fixed_size);
-	h->base = (uintptr_t)base;
-	h->image_size = a->image_size;
-	h->code = h->base + a->code;
-	h->code_size = a->code_size;
+	h->image = (struct host_image){(uintptr_t)base, a->image_size, (uintptr_t)base + a->code, a->code_size};
 	h->start = (void (*)(int, char **))(base + a->start);
 	if (a->init) ((void (*)(int, char **, char **))(base + a->init))(h->argc, h->argv, environ);
 	void (**f)(int, char **, char **) = (void (**)(int, char **, char **))(base + a->constructors);

@@ -76,7 +76,7 @@ func (a *arena) reserve(p *Program, ranks int) error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	var t *C.struct_loggp_template
-	sharesText, guardMappings, copied := C.int(0), C.int(0), len(p.image)
+	sharesText, guardMappings, copied := C.int(0), C.int(0), p.libraries.imageBytes()
 	if guardsSplitMappings() {
 		guardMappings = 1
 	}

@@ -3,7 +3,8 @@
 //
 // Package toolchain compiles a program to a shared object. Each rank has a private copy of it
 // (template), hence its own global variables, and its own stack, both in memory reserved for all
-// ranks at once (arena). Heap, current directory, environment, open files and locale are shared.
+// ranks at once (arena). It also has copies of shared libraries that call MPI (libraries). Heap,
+// environment, open files and locale are shared.
 //
 //	program in C → stub → loggp_swap → rank.runCurrentThread (Go) → serveCall → handler → mpi
 //

@@ -259,5 +259,6 @@ var writtenHandlers = map[string]handler{
 	"loggp_sleep":      sleepThread,
 	"loggp_new_thread": newThread, "loggp_drop_thread": cancelNewThread, "loggp_block": blockThread, "loggp_unblock": unblockThreads,
 	"loggp_yield": func(r *rank, _ args) { r.yieldInLoop(r.loopPause(16)) },
+	"loggp_open":  openLibrary,
 	"loggp_tick":  func(r *rank, _ args) { r.currentCall.result = max(int64(r.world.Wtick()/unit.Nanosecond), 1) },
 }

@@ -9,8 +9,6 @@ package cprog
 import "C"
 
 import (
-	"bytes"
-	"context"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -18,8 +16,6 @@ import (
 	"slices"
 	"strings"
 	"unsafe"
-
-	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
 // Executables that another compiler has linked to the library of the MPI standard ABI. Each rank
@@ -30,17 +26,14 @@ import (
 
 // executable is such a program.
 type executable struct {
-	library            []byte
-	libraryNameOffsets [2]C.uint64_t              // position of the library's name in the program and in the library
-	cExecutable        *C.struct_loggp_executable // in C memory, because ranks keep a pointer to it
+	cExecutable *C.struct_loggp_executable // in C memory, because ranks keep a pointer to it
 }
 
 // abiLibraryPrefix is the start of the names of libraries for the standard ABI.
 const abiLibraryPrefix = "libmpi_abi.so"
 
-// prepareExecutable changes the image of an executable, and returns what ranks load together with
-// it.
-func prepareExecutable(ctx context.Context, path string, f *elf.File, image []byte) (*executable, error) {
+// prepareExecutable changes the image of an executable, and returns what ranks need to start it.
+func prepareExecutable(path string, f *elf.File, image []byte) (*executable, error) {
 	cannot := func(why string) error {
 		return fmt.Errorf("%s cannot be run as it is: %s; compile it with 'loggp cc', 'loggp c++' or 'loggp fc'", path, why)
 	}
@@ -60,23 +53,6 @@ func prepareExecutable(ctx context.Context, path string, f *elf.File, image []by
 		return nil, cannot("it has variables of threads, of which there is one set for each process")
 	}
 	e := &executable{cExecutable: (*C.struct_loggp_executable)(C.calloc(1, C.size_t(unsafe.Sizeof(C.struct_loggp_executable{}))))}
-	if e.library, err = toolchain.LoadABILibrary(ctx); err != nil {
-		return nil, err
-	}
-	library, err := elf.NewFile(bytes.NewReader(e.library))
-	if err != nil {
-		return nil, err
-	}
-	if e.libraryNameOffsets[1], err = findLibraryName(library, e.library, elf.DT_SONAME, toolchain.ABILibrary); err != nil {
-		return nil, err
-	}
-	name := libraries[slices.IndexFunc(libraries, isABILibrary)]
-	if len(name) < len(toolchain.ABILibrary) {
-		return nil, cannot(fmt.Sprintf("it is linked to %s, whose name is too short", name))
-	}
-	if e.libraryNameOffsets[0], err = findLibraryName(f, image, elf.DT_NEEDED, name); err != nil {
-		return nil, err
-	}
 	e.cExecutable.entry = C.uint64_t(f.Entry)
 	if err := e.rewriteDynamicSection(f, image); err != nil {
 		return nil, cannot(err.Error())
@@ -115,29 +91,6 @@ func dynamicEntries(f *elf.File, image []byte, found func(tag elf.DynTag, value 
 		}
 	}
 	return nil
-}
-
-// findLibraryName returns the position in the file of the library name that a dynamic entry refers
-// to.
-func findLibraryName(f *elf.File, image []byte, tag elf.DynTag, name string) (at C.uint64_t, err error) {
-	names, err := f.DynValue(elf.DT_STRTAB)
-	if err != nil || len(names) != 1 {
-		return 0, errors.New("it has no table of names")
-	}
-	begin, err := fileOffset(f, names[0])
-	if err != nil {
-		return 0, err
-	}
-	err = dynamicEntries(f, image, func(t elf.DynTag, value []byte) {
-		from := begin + binary.LittleEndian.Uint64(value)
-		if t == tag && from < uint64(len(image)) && bytes.HasPrefix(image[from:], append([]byte(name), 0)) {
-			at = C.uint64_t(from)
-		}
-	})
-	if err == nil && at == 0 {
-		err = fmt.Errorf("the name %s is not in its dynamic section", name)
-	}
-	return at, err
 }
 
 // rewriteDynamicSection removes the flag of an executable, and saves and removes the tables of

@@ -158,7 +158,7 @@ func (r *rank) describeAddress(a uintptr) string {
 	bottom := uintptr(unsafe.Pointer(r.hostRank.stack))
 	switch {
 	case a < 1<<20:
-	case a-r.loadAddress < uintptr(r.hostRank.image_size):
+	case a-r.loadAddress < uintptr(r.hostRank.image.size):
 		return fmt.Sprintf("at address %#x of the program's file", a-r.loadAddress)
 	case a-bottom < uintptr(r.hostRank.stack_size):
 		return "in the rank's stack"
@@ -257,7 +257,7 @@ func (r *rank) crashSite() mpi.CallSite {
 		return s
 	}
 	for _, pc := range unsafe.Slice(pointerAt[uintptr](from), min((to-from)/8, 1<<16)) {
-		if code := uintptr(r.hostRank.code); pc >= code+7 && pc-code < uintptr(r.hostRank.code_size) && followsCall(pc) {
+		if code := uintptr(r.hostRank.image.code); pc >= code+7 && pc-code < uintptr(r.hostRank.image.code_size) && followsCall(pc) {
 			if s = r.siteAt(pc); s.File != "" {
 				return s
 			}

@@ -71,6 +71,9 @@ __asm__(".text\n.p2align 4\n.hidden loggp_swap\n.globl loggp_swap\n.type loggp_s
         "  mov x0, x19\n  mov x29, #0\n  mov x30, #0\n  bl loggp_run\n  brk #1\n.size loggp_boot,.-loggp_boot\n");
 #endif
 
+// c_library is the handle of what the process had before the program: the C library above all.
+static void *c_library;
+
 // take_thread_event makes what happened in another thread the rank's end.
 static void take_thread_event(struct host_rank *h) {
 	h->fault_sp = NULL;
@@ -436,6 +439,8 @@ struct host_rank *loggp_new(struct host_arena *a, uint64_t index, int64_t versio
 	h->r.output = output;
 	h->r.rank = rank;
 	h->r.call = -1;
+	h->r.c_library = c_library;
+	h->r.loader_error = dlerror;
 	h->r.stdin_is_open = stdin_is_open;
 #if defined(__amd64__)
 	char *thread;
@@ -472,16 +477,16 @@ static void unique_path(char *path, int fd) {
 	sprintf(path, "%d", fd);
 }
 
-// image_end finds where the image of the program at an address ends.
-static int image_end(struct dl_phdr_info *info, size_t size, void *data) {
-	struct host_rank *h = data;
-	if (info->dlpi_addr != h->base) return 0;
+// find_image finds the size and the instructions of what is loaded at an address.
+static int find_image(struct dl_phdr_info *info, size_t size, void *data) {
+	struct host_image *image = data;
+	if (info->dlpi_addr != image->base) return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		if (p->p_type == PT_LOAD && p->p_vaddr + p->p_memsz > h->image_size) h->image_size = p->p_vaddr + p->p_memsz;
+		if (p->p_type == PT_LOAD && p->p_vaddr + p->p_memsz > image->size) image->size = p->p_vaddr + p->p_memsz;
 		if (p->p_type == PT_LOAD && p->p_flags & PF_X) {
-			h->code = h->base + p->p_vaddr;
-			h->code_size = p->p_memsz;
+			image->code = image->base + p->p_vaddr;
+			image->code_size = p->p_memsz;
 		}
 	}
 	return 1;
@@ -490,32 +495,94 @@ static int image_end(struct dl_phdr_info *info, size_t size, void *data) {
 // leave_guarded goes on where h is guarded. It is what a signal goes on with.
 static void leave_guarded(struct host_rank *h) { longjmp(*h->guarded, 1); }
 
-void *loggp_open_copy(const struct loggp_image *image, const char *name, int flags, const char **error) {
-	int fd = memfd_create("rank", MFD_CLOEXEC);
-	if (fd < 0) {
-		*error = strerror(errno);
-		return NULL;
-	}
-	for (uint64_t done = 0; done < image->size;) {
+// copy_of returns the copy of a file that a list has; NULL: it has none.
+static struct host_copy *copy_of(const struct host_copy *all, int64_t number) {
+	while (all && all->number != number) all = all->next;
+	return (struct host_copy *)all;
+}
+
+void *loggp_open_copy(const struct loggp_image *image, const struct host_copy *others, char path[128], const char **error) {
+	int fd = memfd_create("rank", MFD_CLOEXEC), failed = fd < 0;
+	for (uint64_t done = 0; !failed && done < image->size;) {
 		ssize_t n = write(fd, image->bytes + done, image->size - done);
-		if (n < 0) {
-			*error = strerror(errno);
-			close(fd);
-			return NULL;
-		}
+		failed = n < 0;
 		done += n;
 	}
-	if (name && pwrite(fd, name, image->name_size, image->name_at) < 0) {
+	for (int64_t i = 0; !failed && i < image->dependencies_size; i++) {
+		struct host_copy *c = copy_of(others, image->dependencies[i].number);
+		failed = pwrite(fd, c->path, sizeof c->path, image->dependencies[i].at) < 0;
+	}
+	if (failed) {
 		*error = strerror(errno);
-		close(fd);
+		if (fd >= 0) close(fd);
 		return NULL;
 	}
-	char path[128];
 	unique_path(path, fd);
-	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | image->flags);
 	close(fd);
 	if (!library) *error = dlerror();
 	return library;
+}
+
+// open_copy opens a rank's copy of a file, and adds it to the rank's list.
+static void *open_copy(struct host_rank *h, const struct loggp_image *image, const char **error) {
+	struct host_copy *c = calloc(1, sizeof *c);
+	struct link_map *map;
+	if (!c) {
+		*error = strerror(errno);
+		return NULL;
+	}
+	c->number = image->number;
+	c->handle = loggp_open_copy(image, h->copies, c->path, error);
+	if (!c->handle) {
+		free(c);
+		return NULL;
+	}
+	if (dlinfo(c->handle, RTLD_DI_LINKMAP, &map) == 0) c->image.base = map->l_addr;
+	dl_iterate_phdr(find_image, &c->image);
+	c->next = h->copies;
+	__atomic_store_n(&h->copies, c, __ATOMIC_RELEASE);
+	return c->handle;
+}
+
+static int64_t (*attach_function(void *library))(struct loggp_rank *) { return dlsym(library, "loggp_attach"); }
+
+void *loggp_open_copies(struct host_rank *h, const struct loggp_image *images, int64_t n, const char **error) {
+	void *handle = NULL;
+	for (int64_t i = 0; i < n; i++) {
+		struct host_copy *c = copy_of(h->copies, images[i].number);
+		if (c && (handle = dlopen(c->path, RTLD_NOW | RTLD_NOLOAD))) { // it has been opened once more
+			if (i < n - 1) dlclose(handle);
+			continue;
+		}
+		if (c) c->number = -1; // the program has closed it
+		handle = open_copy(h, &images[i], error);
+		if (!handle) return NULL;
+		if (images[i].number == loggp_runtime_number && (*error = loggp_attach_rank(h, attach_function(handle)))) return NULL;
+	}
+	return handle;
+}
+
+// set_load_error copies the text of an error for dlerror, once for each rank.
+static intptr_t set_load_error(struct host_rank *h, const char *text) {
+	static __thread char kept[1024];
+	snprintf(kept, sizeof kept, "%s", text);
+	h->r.load_error = kept;
+	return 0;
+}
+
+intptr_t loggp_open_libraries(intptr_t rank, intptr_t images, intptr_t n, intptr_t mode, intptr_t b, intptr_t c) {
+	struct host_rank *h = (struct host_rank *)rank;
+	const struct loggp_image *all = (const struct loggp_image *)images;
+	const char *error = NULL;
+	if (mode & RTLD_NOLOAD && !copy_of(h->copies, all[n - 1].number)) return 0;
+	void *handle = loggp_open_copies(h, all, n, &error);
+	return handle ? (intptr_t)handle : set_load_error(h, error);
+}
+
+intptr_t loggp_open_shared(intptr_t rank, intptr_t file, intptr_t mode, intptr_t a, intptr_t b, intptr_t c) {
+	void *handle = dlopen((const char *)file, mode);
+	return handle ? (intptr_t)handle : set_load_error((struct host_rank *)rank, dlerror());
 }
 
 // copy_variables copies variables of the library, and of those that it needs, into an executable.
@@ -524,7 +591,7 @@ static const char *copy_variables(struct host_rank *h, void *library) {
 		struct loggp_copy *c = &h->r.executable->copies[i];
 		void *from = dlsym(library, c->name);
 		if (!from) return "it has a copy of a variable of a library other than those of C: compile it with loggp cc";
-		memcpy((void *)(h->base + c->at), from, c->size);
+		memcpy((void *)(h->image.base + c->at), from, c->size);
 	}
 	return NULL;
 }
@@ -535,45 +602,56 @@ const char *loggp_attach_rank(struct host_rank *h, int64_t (*attach)(struct logg
 	return status < 0 ? "its standard streams cannot be opened" : NULL;
 }
 
-static const char *load(struct host_rank *h, const struct loggp_image *program, const struct loggp_image *library, const struct loggp_executable *executable) {
-	static uint32_t loaded;
-	const char *error = NULL;
-	char name[16] = "";
-	void *first = NULL; // what has the functions of runtime.c
-	if (executable) {
-		snprintf(name, sizeof name, "libmpi_%08x", __atomic_add_fetch(&loaded, 1, __ATOMIC_RELAXED));
-		first = loggp_open_copy(library, name, 0, &error);
-	} else
-		first = h->library = loggp_open_copy(program, NULL, 0, &error);
-	if (!first) return error;
-	int64_t (*attach)(struct loggp_rank *) = dlsym(first, "loggp_attach");
-	h->start = dlsym(first, "loggp_start");
-	if (!attach || !h->start) return "it was not compiled by loggp cc";
-	error = loggp_attach_rank(h, attach);
-	if (error) return error;
-	if (executable) {
-		h->library = loggp_open_copy(program, name, RTLD_DEEPBIND, &error);
-		if (!h->library) return error; // its text goes with the next use of the loader
+// add_destructors lets the rank call the destructors of its copies of shared libraries, in the reverse order of opening.
+static const char *add_destructors(struct host_rank *h, int64_t n) {
+	struct loggp_destructors *all = calloc(n, sizeof *all);
+	if (!all) return strerror(errno);
+	h->r.destructors = all;
+	for (struct host_copy *c = h->copies; c; c = c->next) {
+		struct link_map *map;
+		if (c->number == loggp_runtime_number || c->number == loggp_program_number || dlinfo(c->handle, RTLD_DI_LINKMAP, &map) < 0) continue;
+		struct loggp_destructors *d = &all[n - ++h->r.destructors_size];
+		for (ElfW(Dyn) *e = map->l_ld; e->d_tag != DT_NULL; e++) {
+			if (e->d_tag == DT_FINI_ARRAY) d->functions = (void (**)(void))(c->image.base + e->d_un.d_ptr);
+			if (e->d_tag == DT_FINI_ARRAYSZ) d->size = e->d_un.d_val / sizeof *d->functions;
+		}
 	}
-	struct link_map *map;
-	if (dlinfo(h->library, RTLD_DI_LINKMAP, &map) == 0) h->base = map->l_addr;
-	dl_iterate_phdr(image_end, h);
-	if (executable) {
-		h->r.executable = executable;
-		h->r.executable_base = h->base;
-		error = copy_variables(h, first);
-		dlclose(first); // the executable keeps it
-	}
-	return error;
+	h->r.destructors = all + n - h->r.destructors_size;
+	return NULL;
 }
 
-const char *loggp_load(struct host_rank *h, const struct loggp_image *program, const struct loggp_image *library, const struct loggp_executable *executable) {
+static const char *load(struct host_rank *h, const struct loggp_image *images, int64_t n, const struct loggp_executable *executable) {
+	const char *error = NULL;
+	void *program = NULL;
+	for (int64_t i = 0; i < n; i++) {
+		program = open_copy(h, &images[i], &error);
+		if (!program) return error;
+	}
+	h->image = h->copies->image;
+	struct host_copy *runtime = copy_of(h->copies, loggp_runtime_number);
+	if (executable) {
+		h->r.executable = executable;
+		h->r.executable_base = h->image.base;
+	}
+	if (runtime) {
+		error = loggp_attach_rank(h, attach_function(runtime->handle));
+		if (error) return error;
+	}
+	void *first = executable ? runtime->handle : program; // what has the start of the program
+	int64_t (*attach)(struct loggp_rank *) = attach_function(first);
+	h->start = dlsym(first, "loggp_start");
+	if (!attach || !h->start) return "it was not compiled by loggp cc";
+	error = executable ? copy_variables(h, first) : loggp_attach_rank(h, attach);
+	return error || n == 1 ? error : add_destructors(h, n);
+}
+
+const char *loggp_load(struct host_rank *h, const struct loggp_image *images, int64_t n, const struct loggp_executable *executable) {
 	jmp_buf here;
 	const char *text = NULL;
 	h->guarded = &here;
 	set_current(h);
 	enter_directory(h);
-	if (!setjmp(here)) text = h->arena->image ? loggp_copy_template(h) : load(h, program, library, executable);
+	if (!setjmp(here)) text = h->arena->image ? loggp_copy_template(h) : load(h, images, n, executable);
 	leave_directory(h);
 	set_current(NULL);
 	h->guarded = NULL;
@@ -586,7 +664,10 @@ int loggp_delete(struct host_rank *h) {
 	set_current(h);
 	int stopped = setjmp(here);
 	if (!stopped) {
-		if (h->library) dlclose(h->library);
+		for (struct host_copy *c; (c = h->copies); free(c)) {
+			h->copies = c->next;
+			dlclose(c->handle);
+		}
 		if (latest == h) latest = NULL;
 		free(h->out);
 		if (h->r.directory) close(h->r.directory - 1);
@@ -682,7 +763,9 @@ static void end_turn_by_signal(struct host_rank *h, int s, void *address, void *
 static int may_lose_turn(struct host_rank *h, uintptr_t pc) {
 	int free = 0;
 	if (!h->own_thread || h->guarded || h->lock || h->r.keeps_turn || sem_getvalue(&h->call_free, &free) < 0 || !free) return 0;
-	if (pc - h->code < h->code_size) return 1;
+	if (pc - h->image.code < h->image.code_size) return 1;
+	for (struct host_copy *c = __atomic_load_n(&h->copies, __ATOMIC_ACQUIRE); c; c = c->next)
+		if (pc - c->image.code < c->image.code_size && c->number != loggp_runtime_number) return 1;
 	int64_t used = processor_time();
 	int waits = h->looked == h->resumed && used - h->used < 100000;
 	h->looked = h->resumed;
@@ -795,6 +878,7 @@ static void on_signal(int s, siginfo_t *info, void *context) {
 }
 
 int loggp_prepare(void) {
+	c_library = dlopen(NULL, RTLD_NOW);
 	int e = pthread_key_create(&end_key, end_thread);
 	if (e) return e;
 	for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++) {

@@ -21,6 +21,20 @@ struct host_thread {
 	double real;
 };
 
+// What the loader has loaded: where, its size there, and its instructions.
+struct host_image {
+	uintptr_t base, size, code, code_size;
+};
+
+// A rank's own copy of a file.
+struct host_copy {
+	int64_t number;         // of the file
+	char path[128];         // by which the loader knows it
+	void *handle;           // of the loader
+	struct host_image image;
+	struct host_copy *next; // the one that was opened before
+};
+
 struct host_rank {
 	struct loggp_rank r; // what the program knows; first
 	void *program_sp;    // the program's stack pointer while it does not run
@@ -28,8 +42,8 @@ struct host_rank {
 	struct host_arena *arena; // whose memory it has
 	char *stack;         // memory of the stack, the guard below it included
 	uint64_t stack_size;
-	void *library; // the handle of the copy; NULL: it is one of the arena's template
-	uintptr_t base; // where it was loaded
+	struct host_copy *copies; // that the loader has made: of the program, unless it is one of the arena's template, and of shared libraries
+	struct host_image image;  // of the program
 	void (*start)(int, char **);
 	int argc;
 	char **argv;
@@ -43,8 +57,6 @@ struct host_rank {
 	char lock;       // of out: threads that the program has started write too
 	intptr_t scratch[8]; // memory that callbacks get addresses of
 	int32_t predefined[8]; // values of the library's attributes, once the program has asked for one
-	uintptr_t image_size;  // of the copy
-	uintptr_t code, code_size; // its instructions
 
 	// What happens in this rank before the program runs, and after it has ended, is stopped here.
 	jmp_buf *guarded;
@@ -83,22 +95,40 @@ struct host_rank *loggp_new(struct host_arena *a, uint64_t index, int64_t versio
 // before and takes one cycle. It takes some milliseconds; the fastest of many short runs counts.
 double loggp_cycles_a_second(void);
 
-// A file to load, and where in it the name of the library is by which an executable finds it.
+// A file to load. At some places in it are the paths of other files, which are those of the rank's copies of them.
 struct loggp_image {
 	const char *bytes;
-	uint64_t size, name_at, name_size;
+	uint64_t size;
+	int64_t number;
+	int flags; // of dlopen
+	const struct loggp_dependency {
+		uint64_t at; // where the path belongs
+		int64_t number;
+	} *dependencies;
+	int64_t dependencies_size;
 };
 
-// loggp_open_copy opens a private copy of a file, with a name of a library written over that in it. NULL: *error says why
-// not.
-void *loggp_open_copy(const struct loggp_image *image, const char *name, int flags, const char **error);
+// Numbers of files: others are shared libraries.
+enum { loggp_runtime_number, loggp_program_number };
+
+// loggp_open_copy opens a private copy of a file. It returns its handle and its path. NULL: *error says why not.
+void *loggp_open_copy(const struct loggp_image *image, const struct host_copy *others, char path[128], const char **error);
+
+// loggp_open_copies opens a rank's copies of files in order, unless they are open, and attaches the rank to the library of
+// MPI functions. It returns the handle of the last one. NULL: *error says why not.
+void *loggp_open_copies(struct host_rank *h, const struct loggp_image *images, int64_t n, const char **error);
+
+// loggp_open_libraries is loggp_open_copies on a program's stack, where it is a callback. loggp_open_shared opens a file
+// that all ranks share. A failure is the rank's error of loading.
+intptr_t loggp_open_libraries(intptr_t rank, intptr_t images, intptr_t n, intptr_t mode, intptr_t, intptr_t);
+intptr_t loggp_open_shared(intptr_t rank, intptr_t file, intptr_t mode, intptr_t, intptr_t, intptr_t);
 
 // loggp_attach_rank gives a copy of a program its rank. It returns what is wrong, or NULL.
 const char *loggp_attach_rank(struct host_rank *h, int64_t (*attach)(struct loggp_rank *));
 
-// loggp_load makes a private copy of a program, of the arena's template or of a file with an image, and returns NULL, or
-// what is wrong. If a signal has stopped it that is the rank's event. A library comes first if it is an executable.
-const char *loggp_load(struct host_rank *h, const struct loggp_image *program, const struct loggp_image *library, const struct loggp_executable *executable);
+// loggp_load makes a private copy of a program, of the arena's template or of the last of files, and returns NULL, or what
+// is wrong. If a signal has stopped it that is the rank's event.
+const char *loggp_load(struct host_rank *h, const struct loggp_image *images, int64_t n, const struct loggp_executable *executable);
 
 // loggp_start_thread starts a thread in which a rank runs. It returns 0, or the number of an error.
 int loggp_start_thread(struct host_rank *h);

@@ -39,6 +39,7 @@ type program struct {
 	image             []byte      // contents of the file
 	template          *template   // source of the ranks' copies; nil: the loader makes the copies
 	foreignExecutable *executable // for a program that another compiler has linked; nil: the program is from loggp cc
+	libraries         libraries   // of which each rank loads private copies, and the program itself
 	sourceLines       sourceLines // of the program
 	name              string
 
@@ -95,12 +96,8 @@ func (p *Program) main() (func(*mpi.Comm) error, error) {
 	}
 	p.startTime = time.Now()
 	if p.StallLimit > 0 || p.Context != nil || p.startsThreads {
-		ctx := p.Context
-		if ctx == nil {
-			ctx = context.Background()
-		}
 		p.watchEnded = make(chan struct{})
-		go p.watchProgress(ctx, p.watchEnded)
+		go p.watchProgress(p.context(), p.watchEnded)
 	}
 	return p.runInitial, nil
 }
@@ -140,15 +137,14 @@ func (p *Program) prepareImage() error {
 		return advice
 	}
 	if !slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == "loggp_start" && s.Section != elf.SHN_UNDEF }) {
+		isExecutable := slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 		switch other := slices.IndexFunc(libraries, func(l string) bool { return strings.HasPrefix(l, "libmpi") }); {
-		case slices.ContainsFunc(libraries, isABILibrary) && f.Type == elf.ET_DYN:
-			ctx := p.Context
-			if ctx == nil {
-				ctx = context.Background()
-			}
-			if p.foreignExecutable, err = prepareExecutable(ctx, p.Path, f, p.image); err != nil {
+		case slices.ContainsFunc(libraries, isABILibrary) && f.Type == elf.ET_DYN && isExecutable:
+			if p.foreignExecutable, err = prepareExecutable(p.Path, f, p.image); err != nil {
 				return err
 			}
+		case slices.ContainsFunc(libraries, isABILibrary) && f.Type == elf.ET_DYN:
+			return fmt.Errorf("%s is a shared library: run a program that is linked to it, or link it without -shared", p.Path)
 		case slices.ContainsFunc(libraries, isABILibrary):
 			return fmt.Errorf("%s cannot be run as it is: it is not position-independent; link it with -pie, or compile it with 'loggp cc'", p.Path)
 		case other >= 0:
@@ -157,14 +153,6 @@ func (p *Program) prepareImage() error {
 			return advice
 		}
 	}
-	p.startsThreads = slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
-		return s.Section == elf.SHN_UNDEF && (s.Name == "pthread_create" || s.Name == "thrd_create" || s.Name == "pthread_getattr_default_np") // the last one is called by threads.c
-	}) || slices.ContainsFunc(libraries, func(name string) bool {
-		return !slices.ContainsFunc([]string{"libc.", "libm.", "libmvec.", "libgcc_s.", "libdl.", "libquadmath.", "libstdc++.", "ld-linux", abiLibraryPrefix}, func(usual string) bool { return strings.HasPrefix(name, usual) })
-	})
-	p.hasOtherThreads = slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == "thrd_create" }) || slices.ContainsFunc(libraries, func(name string) bool {
-		return slices.ContainsFunc([]string{"libgomp.", "libomp.", "libiomp5."}, func(known string) bool { return strings.HasPrefix(name, known) })
-	})
 	var end uint64
 	for _, s := range f.Progs {
 		if s.Type == elf.PT_LOAD {
@@ -172,10 +160,31 @@ func (p *Program) prepareImage() error {
 		}
 	}
 	p.image = p.image[:min(end, uint64(len(p.image)))]
+	if libraries, err = p.libraries.prepare(p.context(), p, f, libraries); err != nil {
+		return err
+	}
+	isMissing := func(function string) bool { // from the program
+		return slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == function && s.Section == elf.SHN_UNDEF })
+	}
+	isAmong := func(kinds ...kind) bool {
+		return slices.ContainsFunc(libraries, func(name string) bool { return slices.Contains(kinds, kindOf(name)) })
+	}
+	p.hasOtherThreads = isMissing("thrd_create") || isAmong(startsThreads)
+	p.startsThreads = isMissing("pthread_create") || isMissing("thrd_create") || isMissing("pthread_getattr_default_np") || // called by threads.c
+		isMissing("dlvsym") || // called by runtime.c
+		isAmong(startsThreads, ofUser, keepsState)
 	if p.foreignExecutable == nil && !p.startsThreads {
 		p.template = newTemplate(f, p.image)
 	}
 	return nil
+}
+
+// context returns the context of the run.
+func (p *Program) context() context.Context {
+	if p.Context != nil {
+		return p.Context
+	}
+	return context.Background()
 }
 
 // runInitial runs the program that starts the job in a rank.
@@ -290,7 +299,9 @@ func (p *Program) newRank(c *mpi.Comm, o *spawnOrigin) (*rank, error) {
 	if err := r.loadCopy(); err != nil {
 		return nil, err
 	}
-	if p.startsThreads && !p.RanksAreProcesses { // ranks that are processes already have a thread each
+	// Ranks that are processes already have a thread each. It would change if the program asks for
+	// threads later: libraries that start threads keep what they know of each.
+	if p.startsThreads && (!p.RanksAreProcesses || p.libraries.startThreads) {
 		if err := r.startThread(); err != nil {
 			return nil, err
 		}
@@ -298,7 +309,7 @@ func (p *Program) newRank(c *mpi.Comm, o *spawnOrigin) (*rank, error) {
 	if err := p.arena.checkMappingsPerRank(before); err != nil {
 		return nil, err
 	}
-	r.loadAddress = uintptr(h.base)
+	r.loadAddress = uintptr(h.image.base)
 	r.setUpHostRank()
 	r.setOrigin(o)
 	return r, nil
@@ -308,17 +319,15 @@ func (p *Program) newRank(c *mpi.Comm, o *spawnOrigin) (*rank, error) {
 func (r *rank) loadCopy() error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	image := func(b []byte) C.struct_loggp_image {
-		pin.Pin(unsafe.SliceData(b))
-		return C.struct_loggp_image{bytes: (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), size: C.uint64_t(len(b)), name_size: C.uint64_t(len(toolchain.ABILibrary) + 1)}
+	var images []C.struct_loggp_image
+	if r.program.template == nil {
+		images = r.program.libraries.cImages(C.loggp_program_number, &pin)
 	}
-	program, library := image(r.program.image), C.struct_loggp_image{}
 	var other *C.struct_loggp_executable
 	if e := r.program.foreignExecutable; e != nil {
-		library, other = image(e.library), e.cExecutable
-		program.name_at, library.name_at = e.libraryNameOffsets[0], e.libraryNameOffsets[1]
+		other = e.cExecutable
 	}
-	text := C.loggp_load(r.hostRank, &program, &library, other)
+	text := C.loggp_load(r.hostRank, unsafe.SliceData(images), C.int64_t(len(images)), other)
 	switch {
 	case text != nil:
 		return r.program.loadError(C.GoString(text))

@@ -41,6 +41,7 @@ type rank struct {
 	lastCall               int             // number of the last MPI function; negative: none
 	status                 int             // exit status after MPI_Finalize
 	partialOutput          [3]bytes.Buffer // incomplete lines of output, by file descriptor
+	loadError              *C.char         // why dlopen has failed
 
 	handles
 	threads

@@ -87,7 +87,32 @@ struct loggp_rank {
 	const struct loggp_executable *executable; /* that it runs; NULL: a program that runtime.c is linked into */
 	intptr_t executable_base;                  /* where it is loaded */
 	intptr_t null_of_thread; /* where each thread has a null pointer, counted from the thread pointer */
+
+	/* A rank with shared libraries of its own has two runtimes: that of the program, and one for the libraries. They share: */
+	void *state;           /* what runtime.c keeps */
+	void *waits, *records; /* of threads.c */
+	void *critical;        /* the lock of critical sections without a name */
+	int64_t forked;        /* this process is a child that the rank has forked, and has no rank */
+
+	void *c_library;  /* handle of what stands below the program */
+	char *load_error; /* why dlopen has failed, until dlerror is called */
+	char *(*loader_error)(void); /* dlerror of the C library: looking for it would clear the error */
+	const struct loggp_destructors { /* of shared libraries that the program is linked to */
+		void (**functions)(void);
+		int64_t size;
+	} *destructors;
+	int64_t destructors_size;
 };
+
+/* The rank of a runtime, the variable loggp_self; NULL: there is none. */
+#define self (loggp_self && !loggp_self->forked ? loggp_self : NULL)
+
+/* Where dlsym finds functions of the C library that have the names of ours. */
+#ifdef LOGGP_EXECUTABLE
+#define C_LIBRARY (loggp_self ? loggp_self->c_library : RTLD_NEXT)
+#else
+#define C_LIBRARY (loggp_self ? loggp_self->c_library : RTLD_DEFAULT)
+#endif
 
 /* How what is linked into a program, or into the library for executables, takes the place of the C library's functions. */
 #ifdef LOGGP_EXECUTABLE

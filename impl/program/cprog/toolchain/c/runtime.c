@@ -4,8 +4,8 @@
  * All symbols but loggp_attach and loggp_start are hidden, so that the program's references are bound to them and those
  * of the C library are not. They are weak: a function of the program's own comes first.
  *
- * With LOGGP_EXECUTABLE it is part of the library libmpi_abi.so.0 for an executable that another compiler has linked,
- * which finds all symbols here first. */
+ * With LOGGP_EXECUTABLE it is part of the library libmpi_abi.so.0, for an executable that another compiler has linked and
+ * for a rank's own copies of shared libraries, which find all symbols here first. */
 #define _GNU_SOURCE
 #undef _FORTIFY_SOURCE
 #include <dlfcn.h>
@@ -36,22 +36,38 @@ extern int main(int, char **, char **);
 #define EXPORTED __attribute__((visibility("default")))
 
 __attribute__((VISIBILITY)) struct loggp_rank *loggp_self;
-#define self loggp_self
 
 int64_t loggp_now(void);
 int64_t loggp_sleep(int64_t, void *);
 
 /* REAL is a function of the C library that has the name of one of ours. ALONE calls it in a program that was not started
  * by loggp run. */
-#define REAL(f) ((__typeof__(&f))dlsym(RTLD_DEFAULT, #f))
+#define REAL(f) ((__typeof__(&f))dlsym(C_LIBRARY, #f))
 #define ALONE(f, ...) \
 	if (!self) return REAL(f)(__VA_ARGS__)
 
 /* Of fortran.c, which is in Fortran programs alone. */
 __attribute__((weak)) void loggp_fortran_begin(struct loggp_rank *);
 
-/* forked says that this process is a child that the rank has forked. It has no rank: self is NULL. */
-static int forked;
+/* What the C library keeps once a process. All runtimes of a rank use that of one of them. */
+struct state {
+	FILE *in, *out, *err; /* streams */
+	struct ending { /* a function to call at the end: atexit, on_exit, and destructors of static objects in C++ */
+		void (*f)();
+		void *arg;
+		int of_status; /* its first argument is the exit status */
+	} *endings;
+	int endings_set, endings_room;
+	struct random_data random_data;
+	char random_state[128];
+	struct drand48_data drand48_data;
+	void (*destruct)(int call); /* the program's destructors */
+};
+static struct state own_state, *state = &own_state;
+
+#ifdef LOGGP_EXECUTABLE
+EXPORTED struct state *loggp_library_state(void) { return state; }
+#endif
 
 __attribute__((noreturn)) static void stop(const char *text) {
 	syscall(SYS_write, 2, text, strlen(text));
@@ -60,7 +76,7 @@ __attribute__((noreturn)) static void stop(const char *text) {
 
 /* enter calls function number call of the emulator. */
 static int64_t enter(int64_t call, intptr_t *args, void *caller, double *real) {
-	if (forked) stop("loggp: a child process that a rank has forked calls MPI: only the rank may\n");
+	if (loggp_self && loggp_self->forked) stop("loggp: a child process that a rank has forked calls MPI: only the rank may\n");
 	if (!self) stop("loggp: a program calls MPI before main, or was not started by 'loggp run --platform NAME -n RANKS ./program'\n");
 	struct loggp_call c = {call, args, caller};
 	self->call_function(self, &c);
@@ -98,13 +114,21 @@ static FILE *stream(int fd) {
 	return f;
 }
 
-/* Before all other constructors: std::cout keeps the stream that there is when it is constructed. */
-static FILE *out, *err;
-
+/* Before all other constructors: std::cout keeps the stream that there is when it is constructed. A program with shared
+ * libraries has the streams of theirs, which are loaded first. */
 __attribute__((constructor(60))) static void open_streams(void) {
-	stdin = *(FILE **)dlsym(RTLD_DEFAULT, "stdin");
-	stdout = out = stream(1);
-	stderr = err = stream(2);
+#ifndef LOGGP_EXECUTABLE
+	struct state *(*of_libraries)(void) = dlsym(RTLD_DEFAULT, "loggp_library_state");
+	if (of_libraries) state = of_libraries();
+#endif
+	if (!state->out) {
+		state->in = *(FILE **)dlsym(C_LIBRARY, "stdin");
+		state->out = stream(1);
+		state->err = stream(2);
+	}
+	stdin = state->in;
+	stdout = state->out;
+	stderr = state->err;
 }
 
 OURS ssize_t write(int fd, const void *b, size_t n) {
@@ -160,27 +184,22 @@ OURS int fflush(FILE *f) {
 }
 
 /* fclose keeps the streams that the end of the program writes to. */
-OURS int fclose(FILE *f) { return f == out || f == err ? fflush_unlocked(f) : REAL(fclose)(f); }
+OURS int fclose(FILE *f) { return f == state->out || f == state->err ? fflush_unlocked(f) : REAL(fclose)(f); }
 
-/* The end. Functions for it are those of atexit and on_exit, and the destructors of static objects in C++. */
+OURS int fileno(FILE *f) { return f == state->in ? 0 : f == state->out ? 1 : f == state->err ? 2 : REAL(fileno)(f); }
+OURS int fileno_unlocked(FILE *f) { return fileno(f); }
 
-struct ending {
-	void (*f)();
-	void *arg;
-	int of_status; /* its first argument is the exit status */
-};
-static struct ending *endings;
-static int endings_set, endings_room;
+/* The end. */
 
 static int at_end(void (*f)(), void *arg, int of_status) {
-	if (endings_set == endings_room) {
-		int room = 2 * endings_room + 32;
-		struct ending *more = realloc(endings, room * sizeof *more);
+	if (state->endings_set == state->endings_room) {
+		int room = 2 * state->endings_room + 32;
+		struct ending *more = realloc(state->endings, room * sizeof *more);
 		if (!more) return -1;
-		endings = more;
-		endings_room = room;
+		state->endings = more;
+		state->endings_room = room;
 	}
-	endings[endings_set++] = (struct ending){f, arg, of_status};
+	state->endings[state->endings_set++] = (struct ending){f, arg, of_status};
 	return 0;
 }
 OURS int atexit(void (*f)(void)) { return at_end(f, NULL, 0); }
@@ -239,23 +258,25 @@ __attribute__((noreturn)) static void end(int event, intptr_t status) {
 OURS void _exit(int status) {
 	if (!self)
 		for (;;) syscall(SYS_exit_group, status);
-	destruct(0);
+	if (state->destruct) state->destruct(0);
 	end(LOGGP_EXITED, status & 255);
 }
 OURS void _Exit(int status) { _exit(status); }
 OURS void quick_exit(int status) { _exit(status); }
 OURS void exit(int status) {
-	while (endings_set > 0) {
-		struct ending e = endings[--endings_set];
+	while (state->endings_set > 0) {
+		struct ending e = state->endings[--state->endings_set];
 		if (e.of_status)
 			e.f(status, e.arg);
 		else
 			e.f(e.arg);
 	}
-	if (self) destruct(1);
+	if (self && state->destruct) state->destruct(1);
+	for (int64_t i = self ? self->destructors_size : 0; i-- > 0;)
+		for (int64_t n = self->destructors[i].size; n-- > 0;) self->destructors[i].functions[n]();
 	fflush_unlocked(stdout);
-	fflush_unlocked(out);
-	if (!self && !forked) REAL(exit)(status); /* it calls the destructors */
+	fflush_unlocked(state->out);
+	if (!loggp_self) REAL(exit)(status); /* it calls the destructors */
 	_exit(status);
 }
 __attribute__((noreturn)) static void stop_by(int s, void *caller) {
@@ -285,8 +306,7 @@ static int caught(int s);
  * are not for it. */
 static pid_t after_fork(pid_t parent, pid_t child) {
 	if (child == 0 && self) {
-		self = NULL;
-		forked = 1;
+		self->forked = 1;
 		prctl(PR_SET_PDEATHSIG, SIGKILL); /* it ends with the emulator, */
 		if (getppid() != parent) syscall(SYS_exit_group, 128 + SIGKILL); /* which may have ended already */
 		for (int s = 1; s < 32; s++)
@@ -512,13 +532,9 @@ OURS int clock_nanosleep(clockid_t c, int flags, const struct timespec *t, struc
 
 /* Random numbers: the sequences of the C library, one for each rank. */
 
-static struct random_data random_data;
-static char random_state[128];
-static struct drand48_data drand48_data;
-
 static struct random_data *randomness(void) {
-	if (!random_data.state) initstate_r(1, random_state, sizeof random_state, &random_data);
-	return &random_data;
+	if (!state->random_data.state) initstate_r(1, state->random_state, sizeof state->random_state, &state->random_data);
+	return &state->random_data;
 }
 
 OURS long random(void) {
@@ -531,24 +547,24 @@ OURS void srandom(unsigned seed) { srandom_r(seed, randomness()); }
 OURS void srand(unsigned seed) { srandom(seed); }
 OURS double drand48(void) {
 	double x;
-	drand48_r(&drand48_data, &x);
+	drand48_r(&state->drand48_data, &x);
 	return x;
 }
 OURS long lrand48(void) {
 	long x;
-	lrand48_r(&drand48_data, &x);
+	lrand48_r(&state->drand48_data, &x);
 	return x;
 }
 OURS long mrand48(void) {
 	long x;
-	mrand48_r(&drand48_data, &x);
+	mrand48_r(&state->drand48_data, &x);
 	return x;
 }
-OURS void srand48(long seed) { srand48_r(seed, &drand48_data); }
+OURS void srand48(long seed) { srand48_r(seed, &state->drand48_data); }
 OURS unsigned short *seed48(unsigned short *seed) {
 	static unsigned short old[3];
-	memcpy(old, drand48_data.__x, sizeof old);
-	seed48_r(seed, &drand48_data);
+	memcpy(old, state->drand48_data.__x, sizeof old);
+	seed48_r(seed, &state->drand48_data);
 	return old;
 }
 
@@ -556,9 +572,31 @@ OURS unsigned short *seed48(unsigned short *seed) {
 
 __attribute__((weak)) void GOMP_critical_name_start(void **);
 __attribute__((weak)) void GOMP_critical_name_end(void **);
-static void *critical;
-OURS void GOMP_critical_start(void) { GOMP_critical_name_start(&critical); }
-OURS void GOMP_critical_end(void) { GOMP_critical_name_end(&critical); }
+static void **critical(void) {
+	static void *alone;
+	return self ? &self->critical : &alone;
+}
+OURS void GOMP_critical_start(void) { GOMP_critical_name_start(critical()); }
+OURS void GOMP_critical_end(void) { GOMP_critical_name_end(critical()); }
+
+/* Shared libraries that the program loads. The emulator makes the rank's own copies. */
+
+int64_t loggp_open(const char *, int64_t);
+
+/* A program with this reference is one that loads libraries, as its own references to dlopen are bound to ours. */
+static __typeof__(&dlvsym) volatile mark_of_loading;
+
+OURS void *dlopen(const char *file, int mode) {
+	ALONE(dlopen, file, mode);
+	mark_of_loading = dlvsym;
+	return (void *)loggp_open(file, mode);
+}
+OURS char *dlerror(void) {
+	ALONE(dlerror);
+	char *text = self->load_error;
+	self->load_error = NULL;
+	return text ? text : self->loader_error();
+}
 
 /* Strings and options. */
 
@@ -590,7 +628,7 @@ static void *place(const char *name, void *own) {
 /* options lets the C library read options with this rank's place in them. */
 static int options(int argc, char *const *argv, const char *shorts, const struct option *longs, int *index, const char *by) {
 	static int begun;
-	void *libc = RTLD_DEFAULT;
+	void *libc = C_LIBRARY;
 	int *theirs = dlsym(libc, "optind");
 	*theirs = !begun && PLACE(optind) == 1 ? 0 : PLACE(optind);
 	begun = 1;
@@ -615,8 +653,20 @@ OURS int getopt_long_only(int argc, char *const *argv, const char *shorts, const
 
 EXPORTED int64_t loggp_attach(struct loggp_rank *r) {
 	if (r->version != LOGGP_VERSION) return 1;
-	self = r;
-	if (!r->stdin_is_open) stdin = fopencookie(NULL, "r", (cookie_io_functions_t){NULL}); /* it has nothing to read */
+	loggp_self = r;
+	if (!r->state) {
+		r->state = state;
+		if (!r->stdin_is_open) state->in = fopencookie(NULL, "r", (cookie_io_functions_t){NULL}); /* it has nothing to read */
+	}
+	state = r->state;
+#ifdef LOGGP_EXECUTABLE
+	if (r->executable) state->destruct = destruct;
+#else
+	state->destruct = destruct;
+#endif
+	stdin = state->in;
+	stdout = state->out;
+	stderr = state->err;
 	if (loggp_fortran_begin) loggp_fortran_begin(r);
 	return stdin && stdout && stderr ? 0 : -1;
 }

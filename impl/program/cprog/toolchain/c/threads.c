@@ -24,7 +24,6 @@
 #include "rank.h"
 
 extern struct loggp_rank *loggp_self __attribute__((VISIBILITY));
-#define self loggp_self
 
 int64_t loggp_now(void);
 int64_t loggp_new_thread(void);
@@ -34,8 +33,9 @@ int64_t loggp_unblock(const void *, int64_t);
 int64_t loggp_yield(void);
 
 #define REAL(f) ({ \
-	static __typeof__(&f) real; \
-	if (!real) real = (__typeof__(&f))dlsym(RTLD_DEFAULT, #f); \
+	static __typeof__(&f) known; \
+	__typeof__(&f) real = known ? known : (__typeof__(&f))dlsym(C_LIBRARY, #f); \
+	if (loggp_self) known = real; \
 	real; \
 })
 
@@ -68,7 +68,7 @@ struct record {
 	const void *cancel_point; /* the address that it waits for */
 	struct record *next;
 };
-static struct record *records;
+#define records (*(struct record **)&self->records)
 
 static struct record **find(pthread_t id) {
 	struct record **r = &records;
@@ -93,7 +93,7 @@ struct wait {
 	const void *address;
 	struct wait *next;
 };
-static struct wait *waits;
+#define waits (*(struct wait **)&self->waits)
 
 /* block waits until somebody wakes threads that wait for an address. It returns ETIMEDOUT if that has taken too long. */
 static int block(const void *address, int64_t deadline, const char *function, void *caller) {
@@ -312,7 +312,7 @@ OURS int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *t) {
 	return lock(m, until(CLOCK_REALTIME, t), "pthread_mutex_timedlock", CALLER);
 }
 OURS int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t c, const struct timespec *t) {
-	if (!in_turn()) return ((int (*)(pthread_mutex_t *, clockid_t, const struct timespec *))dlsym(RTLD_DEFAULT, "pthread_mutex_clocklock"))(m, c, t);
+	if (!in_turn()) return ((int (*)(pthread_mutex_t *, clockid_t, const struct timespec *))dlsym(C_LIBRARY, "pthread_mutex_clocklock"))(m, c, t);
 	return lock(m, until(c, t), "pthread_mutex_clocklock", CALLER);
 }
 OURS int pthread_mutex_trylock(pthread_mutex_t *m) {
@@ -352,7 +352,7 @@ OURS int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const str
 	return await(c, m, until(clock_of(c), t), "pthread_cond_timedwait", CALLER);
 }
 OURS int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock, const struct timespec *t) {
-	if (!in_turn()) return ((int (*)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))dlsym(RTLD_DEFAULT, "pthread_cond_clockwait"))(c, m, clock, t);
+	if (!in_turn()) return ((int (*)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))dlsym(C_LIBRARY, "pthread_cond_clockwait"))(c, m, clock, t);
 	return await(c, m, until(clock, t), "pthread_cond_clockwait", CALLER);
 }
 OURS int pthread_cond_signal(pthread_cond_t *c) {
