@@ -44,25 +44,30 @@ func (f Function) specificName08(descriptors bool) string {
 
 // descriptorProcedure returns the C code of the procedure of module mpi_f08 of a function with
 // choice buffers. call begins the call of the function that carries it out. Texts are descriptors,
-// too.
+// too. A profiling tool that defines the procedure in Fortran gets gfortran's own descriptors, as
+// its procedure is not interoperable.
 func (f Function) descriptorProcedure(call string) string {
-	var parameters, arguments, lengths, before []string
+	var parameters, names, before, arguments, lengths, toolBefore, toolArguments []string
 	for i, p := range f.parsedParameters() {
-		kind, argument := "void *", p.name
+		kind, argument, toolArgument := "struct descriptor *", p.name+"->base", p.name+"->base"
 		switch {
-		case isChoiceBuffer(p) && f.takesAddressOnly():
-			kind, argument = "struct descriptor *", p.name+"->base"
 		case isChoiceBuffer(p):
-			kind, argument = "struct descriptor *", "b_"+p.name
-			before = append(before, fmt.Sprintf("void *b_%s = choice(%[1]s, %d, &descriptors);", p.name, i))
+			if toolArgument = "&n_" + p.name; !f.takesAddressOnly() {
+				argument = "b_" + p.name
+				before = append(before, fmt.Sprintf("void *b_%s = choice(%[1]s, %d, &descriptors);", p.name, i))
+			}
+			toolBefore = append(toolBefore, fmt.Sprintf("struct own_descriptor n_%s; convert(%[1]s, &n_%[1]s);", p.name))
 		case p.baseType == "char*":
-			kind, argument = "struct descriptor *", p.name+"->base"
 			lengths = append(lengths, p.name+"->element_bytes")
+		default:
+			kind, argument, toolArgument = "void *", p.name, p.name
 		}
-		parameters, arguments = append(parameters, kind+p.name), append(arguments, argument)
+		parameters, names = append(parameters, kind+p.name), append(names, p.name)
+		arguments, toolArguments = append(arguments, argument), append(toolArguments, toolArgument)
 	}
-	name := strings.ToLower(f.specificName08(true))
-	return fmt.Sprintf("void p%s(%s, int *ierror) { int64_t descriptors = 0; %s %s%s); }\n", name, strings.Join(parameters, ", "), strings.Join(before, " "),
-		call, strings.Join(slices.Concat(arguments, []string{"ierror"}, lengths), ", ")) +
-		fmt.Sprintf("void %s() __attribute__((weak, alias(\"p%[1]s\")));\n", name)
+	list := func(lists ...[]string) string { return strings.Join(slices.Concat(lists...), ", ") }
+	name, declared, end := strings.ToLower(f.specificName08(true)), list(parameters, []string{"int *ierror"}), []string{"ierror"}
+	return fmt.Sprintf("void p%s(%s) { int64_t descriptors = 0; %s %s%s); }\n", name, declared, strings.Join(before, " "), call, list(arguments, end, lengths)) +
+		fmt.Sprintf("void %s_() TOOL;\nstatic void tool_%[1]s(%s) { %s %[1]s_(%[4]s); }\n", name, declared, strings.Join(toolBefore, " "), list(toolArguments, end, lengths)) +
+		fmt.Sprintf("void %s(%s) { %[1]s_ ? tool_%[1]s(%[3]s) : p%[1]s(%[3]s); }\n", name, declared, list(names, end))
 }

@@ -2,7 +2,8 @@
  * those that differ from the functions in C only in how arguments are passed. The rest stands in for what gfortran's
  * library, a copy of which is in each program, must not do in a rank: whatever concerns the process. */
 #define _GNU_SOURCE
-#pragma GCC optimize("O1") /* more takes twice the time to compile, and procedures that pass arguments on are no faster */
+/* More optimization takes twice the time to compile, and procedures that pass arguments on are no faster. */
+#pragma GCC optimize("O1", "optimize-sibling-calls")
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -145,6 +146,44 @@ __attribute__((noinline)) static void *choice(struct descriptor *d, int i, int64
 	*descriptors |= 1 << i;
 	return d;
 }
+
+/* gfortran's descriptors of procedures that are not interoperable. Strides are in units of the span. */
+struct own_descriptor {
+	void *base;
+	size_t offset, element_bytes;
+	int version;
+	signed char rank, type;
+	short attribute;
+	intptr_t span;
+	struct {
+		intptr_t stride, lower, upper;
+	} dimension[15];
+};
+
+static void convert(const struct descriptor *d, struct own_descriptor *o) {
+	static const signed char types[] = {0, 1, 2, 3, 4, 6, 5, 10}; /* by the lower byte of an interoperable type */
+	int type = d->type & 0xff, i;
+	intptr_t span = d->element_bytes, offset = 0;
+	for (i = 0; i < d->rank; i++)
+		if (span && d->dimension[i].stride % span) span = 1;
+	for (i = 0; i < d->rank; i++) {
+		o->dimension[i].stride = span ? d->dimension[i].stride / span : 1;
+		o->dimension[i].lower = 1;
+		o->dimension[i].upper = d->dimension[i].extent;
+		offset -= o->dimension[i].stride;
+	}
+	o->base = d->base;
+	o->offset = offset;
+	o->element_bytes = d->element_bytes;
+	o->version = 0;
+	o->rank = d->rank;
+	o->type = type < (int)sizeof types ? types[type] : 0;
+	o->attribute = 0;
+	o->span = span;
+}
+
+/* A procedure that a profiling tool may define. */
+#define TOOL __attribute__((weak, visibility("hidden")))
 
 #include "procedures.h"
 
