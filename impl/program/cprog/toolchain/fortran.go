@@ -71,6 +71,11 @@ var addressConstants = []struct{ name, kind, block string }{
 var attributeFunctions = []string{"MPI_NULL_COPY_FN", "MPI_DUP_FN", "MPI_NULL_DELETE_FN", "MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN", "MPI_COMM_NULL_DELETE_FN",
 	"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN", "MPI_TYPE_NULL_DELETE_FN", "MPI_WIN_NULL_COPY_FN", "MPI_WIN_DUP_FN", "MPI_WIN_NULL_DELETE_FN", "MPI_CONVERSION_FN_NULL"}
 
+// removedConstants are constants of MPI-2 that only Fortran had, and that programs may name. No type
+// has these combiners: those that the procedures of MPI-1 create have the ones with addresses.
+var removedConstants = []constant{{name: "MPI_COMBINER_HVECTOR_INTEGER", value: "-105"}, {name: "MPI_COMBINER_HINDEXED_INTEGER", value: "-107"},
+	{name: "MPI_COMBINER_STRUCT_INTEGER", value: "-110"}}
+
 // fortranConstants returns declarations that are valid in fixed and in free form.
 func fortranConstants() string {
 	var b strings.Builder
@@ -78,7 +83,7 @@ func fortranConstants() string {
 	line := func(f string, a ...any) { fmt.Fprintf(&b, "      "+f+"\n", a...) }
 	fixed := []constant{{name: "MPI_STATUS_SIZE", value: "8"}, {name: "MPI_SOURCE", value: "1"}, {name: "MPI_TAG", value: "2"}, {name: "MPI_ERROR", value: "3"},
 		{name: "MPI_ADDRESS_KIND", value: "8"}, {name: "MPI_OFFSET_KIND", value: "8"}, {name: "MPI_COUNT_KIND", value: "8"}, {name: "MPI_INTEGER_KIND", value: "4"}}
-	for _, c := range slices.Concat(fixed, headerConstants()) {
+	for _, c := range slices.Concat(fixed, removedConstants, headerConstants()) {
 		line("%s %s", c.integerType(), c.name)
 		line("PARAMETER (%s=%s)", c.name, c.value)
 	}
