@@ -97,16 +97,7 @@ const (
 	copiesSections
 )
 
-// sectionUses has the uses by function number.
-var sectionUses = func() []sectionUse {
-	all := make([]sectionUse, len(toolchain.Functions))
-	for i, f := range toolchain.Functions {
-		all[i] = sectionUseOf(f)
-	}
-	return all
-}()
-
-func sectionUseOf(f toolchain.Function) sectionUse {
+func sectionUseOf(f *toolchain.Function) sectionUse {
 	name := strings.ToLower(f.Name)
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
@@ -133,7 +124,7 @@ func sectionUseOf(f toolchain.Function) sectionUse {
 func (r *rank) runWithSections() {
 	f, a := &toolchain.Functions[r.currentCall.number], r.currentCall.args
 	run := handlers[r.currentCall.number]
-	switch sectionUses[r.currentCall.number] {
+	switch sectionUseOf(f) {
 	case placesSections:
 		run(r, a)
 		return

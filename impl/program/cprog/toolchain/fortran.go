@@ -71,8 +71,8 @@ var addressConstants = []struct{ name, kind, block string }{
 var attributeFunctions = []string{"MPI_NULL_COPY_FN", "MPI_DUP_FN", "MPI_NULL_DELETE_FN", "MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN", "MPI_COMM_NULL_DELETE_FN",
 	"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN", "MPI_TYPE_NULL_DELETE_FN", "MPI_WIN_NULL_COPY_FN", "MPI_WIN_DUP_FN", "MPI_WIN_NULL_DELETE_FN", "MPI_CONVERSION_FN_NULL"}
 
-// removedConstants are constants of MPI-2 that only Fortran had, and that programs may name. No type
-// has these combiners: those that the procedures of MPI-1 create have the ones with addresses.
+// removedConstants are constants of MPI-2 that only Fortran had, and that programs may name. No
+// type has these combiners: types that procedures of MPI-1 create have the ones with addresses.
 var removedConstants = []constant{{name: "MPI_COMBINER_HVECTOR_INTEGER", value: "-105"}, {name: "MPI_COMBINER_HINDEXED_INTEGER", value: "-107"},
 	{name: "MPI_COMBINER_STRUCT_INTEGER", value: "-110"}}
 
