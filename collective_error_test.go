@@ -208,6 +208,20 @@ func TestCollectivePredictions(t *testing.T) {
 	}
 }
 
+// A message of one byte more than the longest of a protocol is predicted by the protocol that it
+// goes by, not by that of shorter messages.
+func TestPredictionsBesideProtocolChanges(t *testing.T) {
+	for platform, bytes := range map[string]int{"hdr-fattree": 128<<10 + 1, "dgx-h100": 4<<10 + 1, "slingshot-dragonfly": 8<<10 + 1} {
+		p, err := PredictCollectives(t.Context(), CollectiveOptions{Platform: platform, Ranks: 2, Sizes: []int{bytes}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := p.compareTo(emulate(t, platform, 2, []int{bytes})).quantile(0.5); m > 5 {
+			t.Errorf("%s: predictions of %d bytes are off by %.1f %% at the median", platform, bytes, m)
+		}
+	}
+}
+
 // A trust note speaks of the parameters at hand: which are missing, the widest interval, and what
 // one medium for all messages would mean. Of a platform it speaks of the emulated machine.
 func TestTrustNote(t *testing.T) {

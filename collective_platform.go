@@ -3,6 +3,7 @@ package loggp
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
@@ -123,6 +124,13 @@ func fitCalls(ctx context.Context, j *job.Job, pair [2]int) ([]params.Parameter,
 	for k := 1; k <= maxMeasuredBytes; k *= 2 {
 		plan.Sizes = append(plan.Sizes, k)
 	}
+	for _, r := range j.Library.Proto.Rules { // the next longer message may go by another protocol
+		if r.MaxBytes >= 0 && r.MaxBytes < maxMeasuredBytes {
+			plan.Sizes = append(plan.Sizes, r.MaxBytes, r.MaxBytes+1)
+		}
+	}
+	slices.Sort(plan.Sizes)
+	plan.Sizes = slices.Compact(plan.Sizes)
 	open := func(ctx context.Context, cell int) (mpi.World, error) { return measured.World(ctx, 1+uint64(cell)) }
 	series, err := microbench.Sweep(ctx, plan, measured.MPIOptions(""), open, nil)
 	machine := j.Platform.Machine
