@@ -27,6 +27,7 @@ func TestMisuse(t *testing.T) {
 	}
 	write(t, "params.csv", "platform,library,place,mode,parameter,bytes_from,bytes_to,value,ci_low,ci_high,unit,method,samples\nx,y,inter,send,o_s,1,2,zero,1,1,us,m,3\n")
 	write(t, "flat.csv", "platform,library,place,mode,parameter,bytes_from,bytes_to,value,ci_low,ci_high,unit,method,samples\nx,y,inter,send,o_s,1,2,1,1,1,us,m,3\nx,y,inter,send,o_s,1,2,0,0,0,us/B,m,3\n")
+	write(t, "json.csv", "{\"facts\": {\"seed\": \"1\"}}\n")
 	write(t, "bad.yaml", "name: bad\nmachine:\n  ranks: 3\n")
 	for _, c := range []struct {
 		args   string
@@ -177,6 +178,8 @@ func TestMisuse(t *testing.T) {
 		{"predict --platform t3d --collective alltoall --ranks 65536", 2, []string{"--ranks 65536", "more than 4194304 messages by any algorithm"}},
 		{"predict --platform t3d --tree", 2, []string{"--tree", "--collective bcast"}},
 		{"predict --platform t3d --collective bcast --ranks 4 --sizes 8 --tree --format json", 2, []string{"--format", "--tree"}},
+		{"run ./a.out --platform t3d -n 2", 2, []string{"--platform: behind ./a.out", "before the program"}},
+		{"fit json.csv", 1, []string{"json.csv:1:1: this is JSON: samples are read as CSV"}},
 		{"predict --platform convex --in-turn", 2, []string{"--in-turn", "--collective"}},
 		{"predict --platform convex --collective bcast --per-node 4", 2, []string{"--per-node", "ranks per node"}},
 		{"predict --platform convex --collective bcast --place inter --in-turn", 2, []string{"--in-turn", "equally far"}},

@@ -259,6 +259,9 @@ func (r *runFlags) completeOptions(cmd *cobra.Command, p program.Program, args [
 	o.Open = func(file string) (io.ReadCloser, error) { return cli.OpenInput(cmd, file) }
 	if p.IsExecutable {
 		o.Arguments, o.RankOutput = args[1:], os.Stdout
+		if o.Platform == "" && slices.ContainsFunc(args[1:], func(a string) bool { return strings.HasPrefix(a, "--platform") }) {
+			return cli.Usagef("--platform: behind %s it is an argument of the program: write it before the program, with the other flags of run", args[0])
+		}
 	}
 	if given("check") {
 		o.Check = r.checkLevel

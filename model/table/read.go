@@ -250,6 +250,9 @@ func (r *Reader[T]) splitLine(line []byte) (cells []string, err error) {
 
 // readHeader finds out which of the optional columns are there.
 func (r *Reader[T]) readHeader(line []byte) error {
+	if bytes.HasPrefix(line, []byte("{")) || bytes.HasPrefix(line, []byte("[")) {
+		return r.errorAtColumn(r.line, 1, "this is JSON: %s are read as CSV", r.schema.Name)
+	}
 	cells, err := r.splitLine(line)
 	if err != nil {
 		return err
