@@ -19,6 +19,7 @@ import (
 	"github.com/loggp/loggp/reports"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
 )
 
 // CollectiveOptions say which collective operations PredictCollectives predicts, and from which
@@ -341,7 +342,7 @@ func (p *CollectivePredictions) Document() *doc.Document {
 		d.Files = []doc.File{{Name: "collectives.csv", Write: p.WriteCSV}}
 		return d
 	}
-	title := fmt.Sprintf("%d ranks, by LogGP with the parameters of %s", p.Ranks, p.model.source)
+	title := fmt.Sprintf("%s, by LogGP with the parameters of %s", format.Plural(p.Ranks, "rank"), p.model.source)
 	d := reports.PredictedCollectives(title, p.Operations, p.model.trustNote(p.Operations))
 	addExpectedError(d, p.model.calibrated, true)
 	d.Files = []doc.File{{Name: "collectives.csv", Write: p.WriteCSV}}
@@ -356,7 +357,7 @@ func (p *CollectivePredictions) Chart() (*chart.Chart, error) {
 	if len(p.Operations) != 1 {
 		return nil, optionErrorf("Operation", "a chart is of one operation: name one")
 	}
-	title := fmt.Sprintf("%d ranks", p.Ranks)
+	title := format.Plural(p.Ranks, "rank")
 	if p.nccl != nil {
 		title = p.nccl.describe()
 	}

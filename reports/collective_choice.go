@@ -125,7 +125,7 @@ func callTitle(c compare.CollectiveComparison) string {
 	if c.Bytes > 0 {
 		text += " of " + format.Size(c.Bytes)
 	}
-	return fmt.Sprintf("%s among %d ranks", text, c.Ranks)
+	return text + " among " + format.Plural(c.Ranks, "rank")
 }
 
 // minSavingPercent is the smallest predicted saving that counts: models are not as accurate.
@@ -149,7 +149,7 @@ func predictedChoiceSentence(all []PredictedCollective) string {
 			if !taken.Positions[i].HasTime() {
 				continue
 			}
-			saved := 100 * (1 - ranked[0].Costs[i].LastEnd.Micros()/taken.Costs[i].LastEnd.Micros())
+			saved := 100 * (1 - timeRatio(ranked[0].Costs[i].LastEnd.Micros(), taken.Costs[i].LastEnd.Micros()))
 			if known++; saved < minSavingPercent {
 				fastest++
 			} else if saved > most {
@@ -182,6 +182,14 @@ func (c PredictedCollective) rankedAt(i int) []PredictedAlgorithm {
 	return known
 }
 
+// timeRatio returns the ratio of two times, which is 1 if both are 0, as among one rank.
+func timeRatio(t, reference float64) float64 {
+	if t == reference {
+		return 1
+	}
+	return t / reference
+}
+
 // Chart returns bars of the algorithms at each size, the fastest first, with what the library takes
 // in another colour. Sizes have axes of their own, because times differ by orders of magnitude:
 // bars are relative to the fastest.
@@ -196,7 +204,7 @@ func (c PredictedCollective) Chart(title string) *chart.Chart {
 		best := ranked[0].Costs[i].LastEnd.Micros()
 		for _, a := range ranked {
 			us := a.Costs[i].LastEnd.Micros()
-			row := chart.StripRow{Name: a.Name, Note: format.MicrosWithUnit(us), Bars: []chart.Bar{{End: us / best, Color: chart.Blue}}}
+			row := chart.StripRow{Name: a.Name, Note: format.MicrosWithUnit(us), Bars: []chart.Bar{{End: timeRatio(us, best), Color: chart.Blue}}}
 			if c.Choices != nil && c.Algorithms[c.Choices[i]].Name == a.Name {
 				row.Name += ", " + libraryChoice
 				row.Bars[0].Color = chart.Orange

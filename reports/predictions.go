@@ -363,7 +363,7 @@ func (c PredictedCollective) choiceCells(i int, known []PredictedAlgorithm) []do
 	taken := c.Algorithms[c.Choices[i]]
 	t := taken.Costs[i].LastEnd.Micros()
 	percent := func(reference float64) doc.Cell {
-		return doc.TextCell(format.WithDecimals(100*(t/reference-1), 1))
+		return doc.TextCell(format.WithDecimals(100*(timeRatio(t, reference)-1), 1))
 	}
 	cells := []doc.Cell{doc.TextCell(taken.Name), doc.EmptyCell}
 	if taken.Positions[i].HasTime() {

@@ -144,3 +144,16 @@ func TestPredictCollectivesTooLong(t *testing.T) {
 		t.Errorf("of 1 GiB alone: status %d, %s", status, errs.String())
 	}
 }
+
+// Collective operations of one rank take no time, by any algorithm: all are the fastest.
+func TestPredictOneRank(t *testing.T) {
+	t.Chdir(t.TempDir())
+	out := mustRun(t, strings.Fields("predict --platform t3d --collective bcast --ranks 1 --sizes 8 --diagram x.svg")...)
+	svg, err := os.ReadFile("x.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out, "fastest algorithm at 1 of 1 length.") || !strings.Contains(out, "bcast of 1 rank,") || strings.Contains(out+string(svg), "NaN") {
+		t.Errorf("%s", out)
+	}
+}
