@@ -602,21 +602,14 @@ const char *loggp_attach_rank(struct host_rank *h, int64_t (*attach)(struct logg
 	return status < 0 ? "its standard streams cannot be opened" : NULL;
 }
 
-// add_destructors lets the rank call the destructors of its copies of shared libraries, in the reverse order of opening.
-static const char *add_destructors(struct host_rank *h, int64_t n) {
+// add_destructors lets the rank call the destructors of its copies of files.
+static const char *add_destructors(struct host_rank *h, const struct loggp_image *images, int64_t n) {
 	struct loggp_destructors *all = calloc(n, sizeof *all);
 	if (!all) return strerror(errno);
+	for (int64_t i = 0; i < n; i++)
+		all[i] = (struct loggp_destructors){(void (**)(void))(copy_of(h->copies, images[i].number)->image.base + images[i].destructors), images[i].destructors_size};
 	h->r.destructors = all;
-	for (struct host_copy *c = h->copies; c; c = c->next) {
-		struct link_map *map;
-		if (c->number == loggp_runtime_number || c->number == loggp_program_number || dlinfo(c->handle, RTLD_DI_LINKMAP, &map) < 0) continue;
-		struct loggp_destructors *d = &all[n - ++h->r.destructors_size];
-		for (ElfW(Dyn) *e = map->l_ld; e->d_tag != DT_NULL; e++) {
-			if (e->d_tag == DT_FINI_ARRAY) d->functions = (void (**)(void))(c->image.base + e->d_un.d_ptr);
-			if (e->d_tag == DT_FINI_ARRAYSZ) d->size = e->d_un.d_val / sizeof *d->functions;
-		}
-	}
-	h->r.destructors = all + n - h->r.destructors_size;
+	h->r.destructors_size = n;
 	return NULL;
 }
 
@@ -642,7 +635,7 @@ static const char *load(struct host_rank *h, const struct loggp_image *images, i
 	h->start = dlsym(first, "loggp_start");
 	if (!attach || !h->start) return "it was not compiled by loggp cc";
 	error = executable ? copy_variables(h, first) : loggp_attach_rank(h, attach);
-	return error || n == 1 ? error : add_destructors(h, n);
+	return error || n == 1 ? error : add_destructors(h, images, n);
 }
 
 const char *loggp_load(struct host_rank *h, const struct loggp_image *images, int64_t n, const struct loggp_executable *executable) {
@@ -668,6 +661,7 @@ int loggp_delete(struct host_rank *h) {
 			h->copies = c->next;
 			dlclose(c->handle);
 		}
+		free((void *)h->r.destructors);
 		if (latest == h) latest = NULL;
 		free(h->out);
 		if (h->r.directory) close(h->r.directory - 1);

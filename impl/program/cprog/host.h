@@ -106,6 +106,8 @@ struct loggp_image {
 		int64_t number;
 	} *dependencies;
 	int64_t dependencies_size;
+	uint64_t destructors; // a table of functions, counted from where the file is loaded
+	int64_t destructors_size;
 };
 
 // Numbers of files: others are shared libraries.

@@ -16,6 +16,7 @@ import (
 	"bytes"
 	"context"
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,7 +45,7 @@ type libraries struct {
 	all     []*library
 	numbers map[string]int // by path; sharedByRanks: it has no number; isBeingAdded: not yet
 
-	startThreads bool // one of those that the program is linked to does
+	startThreads, startPrivateThreads bool // one of those that the program is linked to, or of the copies, may start threads
 
 	found map[string]string // paths of libraries that the program and those that it has opened need, by name
 }
@@ -56,8 +57,14 @@ const (
 
 // library is a file of which ranks load copies.
 type library struct {
+	path         string
 	image        []byte
 	dependencies []dependency // copies that it needs, which are loaded first
+	sourceLines  sourceLines
+
+	// A table of functions that ranks call at their end, and its length. The loader would call them
+	// when it unloads a copy, and then not on the rank's stack.
+	destructors, destructorsCount uint64
 }
 
 // dependency is a place in the image that gets the path of the rank's copy of a file.
@@ -101,7 +108,7 @@ func kindOf(name string) kind {
 // prepare finds the libraries that a program is linked to, and prepares what ranks load. It returns
 // all libraries, those that others need included.
 func (l *libraries) prepare(ctx context.Context, p *Program, f *elf.File, needed []string) (all []string, err error) {
-	l.all = []*library{C.loggp_runtime_number: nil, C.loggp_program_number: {image: p.image}}
+	l.all = []*library{C.loggp_runtime_number: nil, C.loggp_program_number: {path: p.Path, image: p.image}}
 	l.numbers = map[string]int{}
 	if !slices.ContainsFunc(needed, func(name string) bool { return slices.Contains([]kind{ofUser, keepsState, isRuntime}, kindOf(name)) }) {
 		return needed, nil
@@ -234,9 +241,14 @@ func (l *libraries) addFile(ctx context.Context, path string, found map[string]s
 		_, ok := private[name]
 		return ok && kindOf(name) != ofLanguage
 	}) || slices.ContainsFunc(symbols, isMPI)
+	mayStartThreads := slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
+		return s.Section == elf.SHN_UNDEF && (s.Name == "pthread_create" || s.Name == "thrd_create")
+	})
+	l.startThreads = l.startThreads || mayStartThreads
 	if !isPrivate {
 		return sharedByRanks, nil
 	}
+	l.startPrivateThreads = l.startPrivateThreads || mayStartThreads
 	if err := l.addRuntime(ctx); err != nil {
 		return 0, err
 	}
@@ -247,13 +259,18 @@ func (l *libraries) addFile(ctx context.Context, path string, found map[string]s
 			C.free(unsafe.Pointer(shared))
 		}
 	}
-	l.startThreads = l.startThreads || slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Section == elf.SHN_UNDEF && s.Name == "pthread_create" })
 	first := []int{C.loggp_runtime_number}
 	if isPlugin {
 		first = append(first, C.loggp_program_number)
 	}
-	x := &library{}
-	if x.image, x.dependencies, err = rewriteNeeded(f, image, first, private); err != nil {
+	x := &library{path: path}
+	if !isPlugin { // the program may close it
+		err = x.takeDestructors(f, image)
+	}
+	if err == nil {
+		x.image, x.dependencies, err = rewriteNeeded(f, image, first, private)
+	}
+	if err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
 	l.all = append(l.all, x)
@@ -262,6 +279,19 @@ func (l *libraries) addFile(ctx context.Context, path string, found map[string]s
 
 // fortranCall matches the names that gfortran gives to procedures of MPI, and to those of mpi_f08.
 var fortranCall = regexp.MustCompile(`^p?mpi_\w+_$`)
+
+// takeDestructors removes the table of destructors from an image.
+func (x *library) takeDestructors(f *elf.File, image []byte) error {
+	return dynamicEntries(f, image, func(tag elf.DynTag, value []byte) {
+		switch tag {
+		case elf.DT_FINI_ARRAY:
+			x.destructors = binary.LittleEndian.Uint64(value)
+		case elf.DT_FINI_ARRAYSZ:
+			x.destructorsCount = binary.LittleEndian.Uint64(value) / 8
+			binary.LittleEndian.PutUint64(value, 0)
+		}
+	})
+}
 
 // isMPI reports whether a symbol is a function of MPI.
 func isMPI(s elf.Symbol) bool {
@@ -308,6 +338,13 @@ func (l *libraries) loadOrder(number int) (order []int) {
 	return order
 }
 
+// library returns the file with a number.
+func (l *libraries) library(number int) *library {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all[number]
+}
+
 // imageBytes returns the size of the copies that each rank loads.
 func (l *libraries) imageBytes() (n int) {
 	for _, number := range l.loadOrder(C.loggp_program_number) {
@@ -324,7 +361,8 @@ func (l *libraries) cImages(number int, pin *runtime.Pinner) []C.struct_loggp_im
 	for i, number := range order {
 		x := l.all[number]
 		pin.Pin(unsafe.SliceData(x.image))
-		all[i] = C.struct_loggp_image{bytes: (*C.char)(unsafe.Pointer(unsafe.SliceData(x.image))), size: C.uint64_t(len(x.image)), number: C.int64_t(number)}
+		all[i] = C.struct_loggp_image{bytes: (*C.char)(unsafe.Pointer(unsafe.SliceData(x.image))), size: C.uint64_t(len(x.image)), number: C.int64_t(number),
+			destructors: C.uint64_t(x.destructors), destructors_size: C.int64_t(x.destructorsCount)}
 		if len(order) > 1 && number != C.loggp_runtime_number {
 			all[i].flags = C.deep_bind
 		}

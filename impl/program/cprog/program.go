@@ -172,8 +172,8 @@ func (p *Program) prepareImage() error {
 	p.hasOtherThreads = isMissing("thrd_create") || isAmong(startsThreads)
 	p.startsThreads = isMissing("pthread_create") || isMissing("thrd_create") || isMissing("pthread_getattr_default_np") || // called by threads.c
 		isMissing("dlvsym") || // called by runtime.c
-		isAmong(startsThreads, ofUser, keepsState)
-	if p.foreignExecutable == nil && !p.startsThreads {
+		isAmong(startsThreads) || p.libraries.startThreads
+	if p.foreignExecutable == nil && !p.startsThreads && len(p.libraries.all[C.loggp_program_number].dependencies) == 0 {
 		p.template = newTemplate(f, p.image)
 	}
 	return nil
@@ -301,7 +301,7 @@ func (p *Program) newRank(c *mpi.Comm, o *spawnOrigin) (*rank, error) {
 	}
 	// Ranks that are processes already have a thread each. It would change if the program asks for
 	// threads later: libraries that start threads keep what they know of each.
-	if p.startsThreads && (!p.RanksAreProcesses || p.libraries.startThreads) {
+	if p.startsThreads && (!p.RanksAreProcesses || p.libraries.startPrivateThreads) {
 		if err := r.startThread(); err != nil {
 			return nil, err
 		}
