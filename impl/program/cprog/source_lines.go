@@ -2,6 +2,11 @@
 
 package cprog
 
+/*
+#include "host.h"
+*/
+import "C"
+
 import (
 	"debug/dwarf"
 	"debug/elf"
@@ -17,9 +22,19 @@ type sourceLines struct {
 	data *dwarf.Data // nil: no debug information
 }
 
-// siteAt returns the source line at an address in this rank's copy. If the address is a return
+// siteAt returns the source line at an address in this rank's copies. If the address is a return
 // address, it uses the instruction before it.
 func (r *rank) siteAt(pc uintptr) mpi.CallSite {
+	var copies *C.struct_host_copy
+	if r.hostRank != nil { // the rank has not ended
+		copies = r.hostRank.copies
+	}
+	for c := copies; c != nil; c = c.next {
+		if at := pc - uintptr(c.image.base); at < uintptr(c.image.size) && c.number > C.loggp_program_number {
+			x := r.program.libraries.library(int(c.number))
+			return x.sourceLines.siteOf(x.path, uint64(at)-1)
+		}
+	}
 	if pc < r.loadAddress {
 		return mpi.CallSite{}
 	}
