@@ -23,9 +23,15 @@ type sliceHeader struct {
 	len, cap int
 }
 
-// SizeOnly returns b as size-only data. An empty slice has no mark.
+// SizeOnly returns b as size-only data. An empty slice has no mark. If b has no capacity beyond its
+// length, SizeOnly returns new memory: the part b[len(b):] of marked data has capacity, so that it
+// points behind b, and if nothing of b were there, the garbage collector would take the next object
+// in memory for used, and fail if it is free.
 func SizeOnly(b []byte) []byte {
 	if len(b) > 0 {
+		if cap(b) == len(b) {
+			b = make([]byte, len(b), len(b)+1)
+		}
 		(*sliceHeader)(unsafe.Pointer(&b)).cap |= sizeOnlyMark
 	}
 	return b
@@ -50,7 +56,10 @@ func ClearSizeOnly(b []byte) []byte {
 
 // NewBytes allocates n bytes, which are size-only if like is.
 func NewBytes(n int, like []byte) []byte {
-	return SizeOnlyIf(IsSizeOnly(like), make([]byte, n))
+	if IsSizeOnly(like) {
+		return SizeOnly(make([]byte, n, n+1))
+	}
+	return make([]byte, n)
 }
 
 // CloneBytes returns a copy of b.

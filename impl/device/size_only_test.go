@@ -18,6 +18,16 @@ func TestPartsOfSizeOnlyDataAreSizeOnly(t *testing.T) {
 	}
 }
 
+// The part of nothing at the end of size-only data points into the same memory.
+func TestSizeOnlyDataHasCapacityBehindIt(t *testing.T) {
+	full := make([]byte, 160)
+	for name, b := range map[string][]byte{"full": SizeOnly(full), "copy": CloneBytes(SizeOnly(full)), "new": NewBytes(64, SizeOnly(full)), "part": SizeOnly(full[:159])} {
+		if c := ClearSizeOnly(b); cap(c) <= len(c) {
+			t.Errorf("%s: %d bytes of %d", name, len(c), cap(c))
+		}
+	}
+}
+
 func TestSizeOnlyDataIsNotCopied(t *testing.T) {
 	a, b := []byte{1, 2}, []byte{3, 4, 5}
 	if CopyBytes(SizeOnly(a), b) != 2 || CopyBytes(a, SizeOnly(b)) != 2 || a[0] != 1 {

@@ -182,7 +182,7 @@ func (r *Rank) NewDetachedSend(o *Op) *Op {
 // virtual time: the system below has already copied the data in the calls that sent it, and
 // retransmits its own copy.
 func (r *Rank) CopyDetachedSendData(o *Op) {
-	b := device.SizeOnlyIf(device.IsSizeOnly(o.Buf), r.ScratchBuffer(len(o.Buf)))
+	b := r.ScratchFor(len(o.Buf), device.IsSizeOnly(o.Buf))
 	device.CopyBytes(b, o.Buf)
 	o.Buf, o.isBufOfRank = b, true
 }

@@ -219,5 +219,13 @@ func (r *Rank) ScratchBuffer(n int) []byte {
 	return make([]byte, n)
 }
 
+// ScratchFor is ScratchBuffer for n bytes of data, which is size-only if sizeOnly is true.
+func (r *Rank) ScratchFor(n int, sizeOnly bool) []byte {
+	if sizeOnly {
+		return device.SizeOnly(r.ScratchBuffer(n + 1)[:n])
+	}
+	return r.ScratchBuffer(n)
+}
+
 // ReleaseScratch takes back memory of ScratchBuffer.
 func (r *Rank) ReleaseScratch(b []byte) { r.scratch = append(r.scratch, device.ClearSizeOnly(b)) }

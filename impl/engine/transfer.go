@@ -144,7 +144,7 @@ func (r *Rank) gather(x Layout) ([]byte, bool) {
 	if r.overlapChecker != nil {
 		r.checkNotBeingReceived(appendLayoutIntervals(nil, x, nil)...)
 	}
-	buf := device.SizeOnlyIf(x.IsSizeOnly(), r.ScratchBuffer(x.Len()))
+	buf := r.ScratchFor(x.Len(), x.IsSizeOnly())
 	x.Gather(buf)
 	return buf, true
 }
@@ -217,7 +217,7 @@ func (r *Rank) setReceive(o *Op, src int, context uint32, tag int) {
 func (r *Rank) setReceiveLayout(o *Op, x Layout) {
 	flat, ok := x.ContiguousBytes()
 	if !ok {
-		flat = device.SizeOnlyIf(x.IsSizeOnly(), r.ScratchBuffer(x.Len()))
+		flat = r.ScratchFor(x.Len(), x.IsSizeOnly())
 	}
 	o.Buf, o.Signature, o.layout, o.isBufOfRank = flat, 0, x, !ok
 }

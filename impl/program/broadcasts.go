@@ -17,7 +17,7 @@ var broadcastsProgram = Program{
 }
 
 func runBroadcasts(c *mpi.Comm, s *Settings) error {
-	b := device.SizeOnlyIf(s.SizeOnlyMessages, make([]byte, s.Size))
+	b := device.SizeOnlyIf(s.SizeOnlyMessages, make([]byte, s.Size, s.Size+1))
 	for round := range s.Rounds {
 		for root := range c.Size() {
 			if c.Rank() == root && !s.SizeOnlyMessages {

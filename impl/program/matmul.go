@@ -43,6 +43,7 @@ func multiplyRows(c *mpi.Comm, s *Settings, a, product []float64) {
 	for i := range (end - first) * n {
 		have[i] = matrixElement(1, first+i/n, i%n)
 	}
+	haveBytes, comingBytes := device.SizeOnlyIf(s.SizeOnlyMessages, mpi.BytesOf(have)), device.SizeOnlyIf(s.SizeOnlyMessages, mpi.BytesOf(coming))
 	next, before := (c.Rank()+1)%p, (c.Rank()+p-1)%p
 	for turn := range p {
 		owner := (c.Rank() - turn + p) % p
@@ -50,7 +51,7 @@ func multiplyRows(c *mpi.Comm, s *Settings, a, product []float64) {
 		var moves []mpi.Request
 		if turn < p-1 {
 			l, h := splitRange(n, p, (owner-1+p)%p)
-			moves = []mpi.Request{mpi.Irecv(c, device.SizeOnlyIf(s.SizeOnlyMessages, mpi.BytesOf(coming[:(h-l)*n])), before, turn), mpi.Isend(c, device.SizeOnlyIf(s.SizeOnlyMessages, mpi.BytesOf(have[:(hi-lo)*n])), next, turn)}
+			moves = []mpi.Request{mpi.Irecv(c, comingBytes[:8*(h-l)*n], before, turn), mpi.Isend(c, haveBytes[:8*(hi-lo)*n], next, turn)}
 		}
 		for i := range len(a) / n {
 			for k := lo; k < hi; k++ {
@@ -62,7 +63,7 @@ func multiplyRows(c *mpi.Comm, s *Settings, a, product []float64) {
 		}
 		chargeOperations(c, s, 2*len(a)*(hi-lo))
 		mpi.WaitAll(moves, nil)
-		have, coming = coming, have
+		have, coming, haveBytes, comingBytes = coming, have, comingBytes, haveBytes
 	}
 }
 

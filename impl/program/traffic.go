@@ -186,7 +186,7 @@ func gatherFlows(c *mpi.Comm, to []int, s *Settings, times []int64) (all []model
 func (s *Settings) newMessageBuffers(n int) [][]byte {
 	all := make([][]byte, n)
 	for i := range all {
-		all[i] = device.SizeOnlyIf(s.SizeOnlyMessages, make([]byte, s.Size))
+		all[i] = device.SizeOnlyIf(s.SizeOnlyMessages, make([]byte, s.Size, s.Size+1))
 	}
 	return all
 }

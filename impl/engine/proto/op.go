@@ -53,7 +53,7 @@ func (e *Engine) complete(o *op) {
 func (e *Engine) stageForRemoteAccess(s *op) {
 	e.spend(model.ProtoPackCost, len(s.Buf))
 	if e.job.library.Proto.LongMessages[e.tier(s.Peer)].CopiesToAccessibleMemory && len(s.Buf) > 0 && !s.IsBuffered() {
-		s.stagingBuffer = device.SizeOnlyIf(device.IsSizeOnly(s.Buf), e.rank.ScratchBuffer(len(s.Buf)))
+		s.stagingBuffer = e.rank.ScratchFor(len(s.Buf), device.IsSizeOnly(s.Buf))
 		e.rank.Copy(s.stagingBuffer, s.Buf)
 	}
 }

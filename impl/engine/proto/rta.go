@@ -55,7 +55,7 @@ func (e *Engine) getNextChunk(r *op) {
 	into := r.Buf[r.doneBytes : r.doneBytes+n]
 	if long.BounceBufferBytes > 0 {
 		if r.stagingBuffer == nil {
-			r.stagingBuffer = device.SizeOnlyIf(device.IsSizeOnly(r.Buf), e.rank.ScratchBuffer(n))
+			r.stagingBuffer = e.rank.ScratchFor(n, device.IsSizeOnly(r.Buf))
 		}
 		r.stagingBuffer = r.stagingBuffer[:n]
 		into = r.stagingBuffer

@@ -108,7 +108,7 @@ func (e *Engine) copyFirst(mode model.Mode, size int, dst int32, data []byte) (b
 		return nil
 	}
 	if r := e.ruleFor(mode, size, dst); r != nil && r.copyFirst {
-		bounce = device.SizeOnlyIf(device.IsSizeOnly(data), e.rank.ScratchBuffer(len(data)))
+		bounce = e.rank.ScratchFor(len(data), device.IsSizeOnly(data))
 		e.rank.Copy(bounce, data)
 	}
 	return bounce

@@ -57,13 +57,16 @@ func BufferOf[T Element](x []T) Buffer {
 // BytesOf returns the memory of a slice as bytes. Elements may be structs without pointers, whose
 // layout a datatype describes.
 func BytesOf[T any](x []T) []byte {
+	if device.IsSizeOnly(x) { // they are bytes
+		return *(*[]byte)(unsafe.Pointer(&x))
+	}
 	var one T
-	return device.SizeOnlyIf(device.IsSizeOnly(x), unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one))))
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
 }
 
 // NewSizeOnlyBytes returns n bytes as size-only data (device.SizeOnly), for a benchmark on an
 // emulated machine: messages take the same time, and nothing copies their contents.
-func NewSizeOnlyBytes(n int) []byte { return device.SizeOnly(make([]byte, n)) }
+func NewSizeOnlyBytes(n int) []byte { return device.SizeOnly(make([]byte, n, n+1)) }
 
 // SliceOf converts bytes to elements. It is the inverse of BytesOf.
 func SliceOf[T Element](b []byte) []T {

@@ -74,13 +74,23 @@ func (r *collectiveOperation) runAlgorithm(a *collective.Algorithm, j *collectiv
 func (r *collectiveOperation) setAreas(j *collective.Job, in, out []byte) {
 	r.isSizeOnly = device.IsSizeOnly(in) || device.IsSizeOnly(out)
 	if out == nil {
-		if j.Bytes > len(r.state.scratchBuffer) {
-			r.state.scratchBuffer = make([]byte, j.Bytes)
+		if j.Bytes >= len(r.state.scratchBuffer) {
+			r.state.scratchBuffer = make([]byte, j.Bytes+1)
 		}
 		out = device.SizeOnlyIf(r.isSizeOnly, r.state.scratchBuffer[:j.Bytes]) // a rank without a result uses Out as work space
 	}
 	r.areaMemory[collective.In], r.areaMemory[collective.Out] = in, out
-	r.areaMemory[collective.Tmp] = device.SizeOnlyIf(r.isSizeOnly, r.state.workBuffer)
+	r.setWorkArea()
+}
+
+// setWorkArea makes the rank's work buffer the work space of the schedule: all but a byte of it for
+// size-only data, which needs one behind it.
+func (r *collectiveOperation) setWorkArea() {
+	b := r.state.workBuffer
+	if r.isSizeOnly && len(b) > 0 {
+		b = device.SizeOnly(b[:len(b)-1])
+	}
+	r.areaMemory[collective.Tmp] = b
 }
 
 // failedSender is a bit in the tag of a message whose sender has received wrong data in the same
@@ -132,12 +142,12 @@ func (r *collectiveOperation) spanBytes(s collective.Span) []byte {
 		}
 		work := r.state.workBuffer
 		if r.isSizeOnly {
-			work = make([]byte, max(end, 2*len(work)))
+			work = make([]byte, max(end+1, 2*len(work)))
 		} else {
 			work = slices.Grow(work, end-len(work)) // Grow keeps the contents
 		}
 		r.state.workBuffer = work[:cap(work)]
-		r.areaMemory[collective.Tmp] = device.SizeOnlyIf(r.isSizeOnly, r.state.workBuffer)
+		r.setWorkArea()
 	}
 	return r.areaMemory[s.Area][s.Offset:end]
 }

@@ -24,8 +24,12 @@ func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
 }
 
 // markMessageData marks the data of a message as size-only if that is all that the run is to have.
+// SizeOnly wants a byte behind it, which need not be the program's.
 func (r *rank) markMessageData(b []byte) []byte {
-	return device.SizeOnlyIf(r.program.SizeOnlyMessages, b)
+	if !r.program.SizeOnlyMessages {
+		return b
+	}
+	return device.SizeOnly(unsafe.Slice(unsafe.SliceData(b), len(b)+1)[:len(b)])
 }
 
 // localBuffer is buffer for data that is not that of a message.

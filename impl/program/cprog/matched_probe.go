@@ -28,7 +28,7 @@ func (r *rank) storeMatch(c *comm, s mpi.Status, at uintptr) {
 		storeAt(at, uintptr(messageNoProc))
 		return
 	}
-	m := &matchedMessage{data: r.markMessageData(make([]byte, s.Bytes)), status: s}
+	m := &matchedMessage{data: device.SizeOnlyIf(r.program.SizeOnlyMessages, make([]byte, s.Bytes, s.Bytes+1)), status: s}
 	c.Recv(mpi.PackedBuffer(m.data), s.Source, s.Tag)
 	storeAt(at, r.messages.add(kindMessage, m))
 }

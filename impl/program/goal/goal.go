@@ -314,7 +314,7 @@ func (e *rankExecutor) finishMessage(i int, b []byte) {
 func (e *rankExecutor) takeBuffer(n int) []byte {
 	all := e.freeBuffers[n]
 	if len(all) == 0 {
-		return device.SizeOnlyIf(e.sizeOnly, make([]byte, n))
+		return device.SizeOnlyIf(e.sizeOnly, make([]byte, n, n+1))
 	}
 	e.freeBuffers[n] = all[:len(all)-1]
 	return all[len(all)-1]
