@@ -3,12 +3,13 @@ package program
 import (
 	"math"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
 var gradientProgram = Program{
 	Name: "cg", Description: "conjugate gradients for Poisson's equation on a square; ranks exchange borders, and each iteration has two sums over all ranks",
-	SizeUnit: "points on a side", Defaults: Settings{Size: 32, Rounds: 40}, Parameters: operationParameters, Run: withoutResult(runGradient),
+	SizeUnit: "points on a side", Defaults: Settings{Size: 32, Rounds: 40}, Parameters: append(operationParameters, dataParameter), Run: withoutResult(runGradient),
 }
 
 // poissonRows is a rank's rows of points of the square. Vectors that are multiplied also have a row
@@ -19,6 +20,7 @@ type poissonRows struct {
 	n, rows              int
 	first                int
 	rankAbove, rankBelow int
+	sizeOnlyRows         []byte // instead of those of a vector; nil: the run has data
 }
 
 func runGradient(c *mpi.Comm, s *Settings) error {
@@ -33,6 +35,9 @@ func runGradient(c *mpi.Comm, s *Settings) error {
 	if y.rankBelow == c.Size() {
 		y.rankBelow = mpi.ProcNull
 	}
+	if s.SizeOnlyMessages {
+		y.sizeOnlyRows = mpi.NewSizeOnlyBytes(8 * (y.rows + 2) * y.n)
+	}
 	x, r := y.newVector(), y.newVector()
 	y.forEachPoint(func(i int) { r[i] = y.rightHandSide(i) })
 	before := y.dotProduct(r, r)
@@ -43,8 +48,11 @@ func runGradient(c *mpi.Comm, s *Settings) error {
 // newVector returns a vector of the rank's points and its neighbours' rows.
 func (y *poissonRows) newVector() []float64 { return make([]float64, (y.rows+2)*y.n) }
 
-// forEachPoint calls do for the index of each of the rank's own points.
+// forEachPoint calls do for the index of each of the rank's own points, if the run has data.
 func (y *poissonRows) forEachPoint(do func(i int)) {
+	if y.s.SizeOnlyMessages {
+		return
+	}
 	for i := y.n; i < (y.rows+1)*y.n; i++ {
 		do(i)
 	}
@@ -57,20 +65,18 @@ func (y *poissonRows) rightHandSide(i int) float64 {
 }
 
 // solve runs conjugate gradients. r is the residual and rr its square. It returns the last square.
+// A residual of zero does not end it: what ranks do must not depend on data.
 func (y *poissonRows) solve(x, r []float64, rr float64) float64 {
 	p, q := append([]float64(nil), r...), y.newVector()
 	for range y.s.Rounds {
-		if rr == 0 {
-			break
-		}
 		y.applyMatrix(p, q)
-		alpha := rr / y.dotProduct(p, q)
+		alpha := ratioOrZero(rr, y.dotProduct(p, q))
 		y.forEachPoint(func(i int) {
 			x[i] += alpha * p[i]
 			r[i] -= alpha * q[i]
 		})
 		next := y.dotProduct(r, r)
-		beta := next / rr
+		beta := ratioOrZero(next, rr)
 		y.forEachPoint(func(i int) { p[i] = r[i] + beta*p[i] })
 		chargeOperations(y.c, y.s, 6*y.rows*y.n)
 		rr = next
@@ -78,10 +84,22 @@ func (y *poissonRows) solve(x, r []float64, rr float64) float64 {
 	return rr
 }
 
+// ratioOrZero returns a/b, or zero if a is zero.
+func ratioOrZero(a, b float64) float64 {
+	if a == 0 {
+		return 0
+	}
+	return a / b
+}
+
 // applyMatrix sets q to A·p: four times each point minus its neighbours.
 func (y *poissonRows) applyMatrix(p, q []float64) {
 	n := y.n
-	row := func(i int) []byte { return mpi.BytesOf(p[i*n : (i+1)*n]) }
+	memory := y.sizeOnlyRows
+	if memory == nil {
+		memory = mpi.BytesOf(p)
+	}
+	row := func(i int) []byte { return memory[8*i*n : 8*(i+1)*n] }
 	mpi.Sendrecv(y.c, row(1), y.rankAbove, 0, row(y.rows+1), y.rankBelow, 0)
 	mpi.Sendrecv(y.c, row(y.rows), y.rankBelow, 1, row(0), y.rankAbove, 1)
 	y.forEachPoint(func(i int) {
@@ -101,7 +119,9 @@ func (y *poissonRows) dotProduct(a, b []float64) float64 {
 	sum, all := []float64{0}, []float64{0}
 	y.forEachPoint(func(i int) { sum[0] += a[i] * b[i] })
 	chargeOperations(y.c, y.s, 2*y.rows*y.n)
-	y.c.Allreduce(mpi.BufferOf(sum), mpi.BufferOf(all), mpi.Sum)
+	give, take := mpi.BufferOf(sum), mpi.BufferOf(all)
+	give.Bytes, take.Bytes = device.SizeOnlyIf(y.s.SizeOnlyMessages, give.Bytes), device.SizeOnlyIf(y.s.SizeOnlyMessages, take.Bytes)
+	y.c.Allreduce(give, take, mpi.Sum)
 	return all[0]
 }
 
@@ -113,6 +133,9 @@ func (y *poissonRows) checkSolution(x []float64, before, left float64) error {
 	r := y.newVector()
 	y.forEachPoint(func(i int) { r[i] = y.rightHandSide(i) - q[i] })
 	got := y.dotProduct(r, r)
+	if y.s.SizeOnlyMessages {
+		return nil
+	}
 	if math.Abs(math.Sqrt(got)-math.Sqrt(left)) > 1e-9*math.Sqrt(before) {
 		return resultError(y.c, "the residual is %.3g, and the iteration has %.3g", math.Sqrt(got), math.Sqrt(left))
 	}

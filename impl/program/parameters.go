@@ -126,7 +126,11 @@ func (p Program) ParseSettings(given map[string]string, on model.Processor) (Set
 			continue
 		}
 		if !slices.Contains(p.Parameters, x.Name) {
-			return s, &ParameterError{x.Name, "", p.unknownParameterError()}
+			err := p.unknownParameterError()
+			if x.Name == dataParameter && p.whyNeedsData != "" {
+				err = fmt.Errorf("%s does not take it: %s", p.Name, p.whyNeedsData)
+			}
+			return s, &ParameterError{x.Name, "", err}
 		}
 		if err := x.parse(&s, text); err != nil {
 			if value, ok := err.(*ParameterError); ok {

@@ -53,6 +53,7 @@ type Program struct {
 	exitStatus        func() error // with which the program has ended, after the run
 	noteOnThisMachine string       // the note of a run on this machine
 	checksResult      bool         // the title says that the result is correct
+	whyNeedsData      string       // why it cannot run without data, if that is not obvious
 }
 
 // Settings are the values of the parameters of a program. A program ignores those that it does not

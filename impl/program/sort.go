@@ -12,6 +12,7 @@ import (
 var sortProgram = Program{
 	Name: "sort", Description: "bucket sort of integers, as in the benchmark IS: each rank sends every other rank the numbers of that rank's range",
 	SizeUnit: "numbers of each rank", Defaults: Settings{Size: 4096, Rounds: 1}, Parameters: operationParameters, Run: withoutResult(runSort),
+	whyNeedsData: "how many numbers a rank sends to another depends on the numbers",
 }
 
 // keyBits is the length of the numbers.

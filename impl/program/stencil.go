@@ -8,17 +8,18 @@ import (
 
 var stencilProgram = Program{
 	Name: "stencil", Description: "heat equation on a square: each point becomes the mean of its four neighbours; ranks exchange the borders of their tiles",
-	SizeUnit: "points on a side", Defaults: Settings{Size: 64, Rounds: 10}, Parameters: operationParameters, Run: withoutResult(runStencil),
+	SizeUnit: "points on a side", Defaults: Settings{Size: 64, Rounds: 10}, Parameters: append(operationParameters, dataParameter), Run: withoutResult(runStencil),
 }
 
 // tile is a rank's part of the square, with a border of the neighbours' points around it.
 type tile struct {
 	c                     *mpi.Comm
-	rows, columns         int // of its own points
-	top, left             int // of its first point in the square
-	rowStride             int // a row with both borders
-	currentHeat, nextHeat []float64
-	rankAbove, rankBelow  int // ranks, or mpi.ProcNull
+	rows, columns         int       // of its own points
+	top, left             int       // of its first point in the square
+	rowStride             int       // a row with both borders
+	currentHeat, nextHeat []float64 // nil: the run has no data
+	messageMemory         []byte    // that of currentHeat, or size-only data
+	rankAbove, rankBelow  int       // ranks, or mpi.ProcNull
 	rankLeft, rankRight   int
 	columnType            *mpi.Datatype
 }
@@ -28,19 +29,19 @@ func runStencil(c *mpi.Comm, s *Settings) error {
 	if err := checkLinesPerRank(s.Size, max(up, across)); err != nil {
 		return err
 	}
-	t := newTile(c, s.Size, up, across)
+	t := newTile(c, s, up, across)
 	for range s.Rounds {
 		t.exchangeBorders()
-		for i := range t.rows {
-			for j := range t.columns {
-				at := t.index(i, j)
-				t.nextHeat[at] = (t.currentHeat[at-t.rowStride] + t.currentHeat[at+t.rowStride] + t.currentHeat[at-1] + t.currentHeat[at+1]) / 4
-			}
+		if !s.SizeOnlyMessages {
+			t.computeMeans()
 		}
-		t.currentHeat, t.nextHeat = t.nextHeat, t.currentHeat
 		chargeOperations(c, s, 4*t.rows*t.columns)
 	}
-	return agreeOnError(c, t.checkPoints(s))
+	var err error
+	if !s.SizeOnlyMessages {
+		err = t.checkPoints(s)
+	}
+	return agreeOnError(c, err)
 }
 
 // rankGrid returns the most nearly square arrangement of ranks.
@@ -53,7 +54,7 @@ func rankGrid(ranks int) (up, across int) {
 }
 
 // newTile divides the square among a grid of ranks.
-func newTile(c *mpi.Comm, n, up, across int) *tile {
+func newTile(c *mpi.Comm, s *Settings, up, across int) *tile {
 	row, col := c.Rank()/across, c.Rank()%across
 	neighbour := func(r, k int) int {
 		if r < 0 || r >= up || k < 0 || k >= across {
@@ -63,17 +64,23 @@ func newTile(c *mpi.Comm, n, up, across int) *tile {
 	}
 	t := &tile{c: c, rankAbove: neighbour(row-1, col), rankBelow: neighbour(row+1, col), rankLeft: neighbour(row, col-1), rankRight: neighbour(row, col+1)}
 	var bottom, right int
-	t.top, bottom = splitRange(n, up, row)
-	t.left, right = splitRange(n, across, col)
+	t.top, bottom = splitRange(s.Size, up, row)
+	t.left, right = splitRange(s.Size, across, col)
 	t.rows, t.columns = bottom-t.top, right-t.left
 	t.rowStride = t.columns + 2
-	t.currentHeat, t.nextHeat = make([]float64, (t.rows+2)*t.rowStride), make([]float64, (t.rows+2)*t.rowStride)
+	t.columnType = mpi.Vector(t.rows, 1, t.rowStride, mpi.Float64).Commit()
+	points := (t.rows + 2) * t.rowStride
+	if s.SizeOnlyMessages {
+		t.messageMemory = mpi.NewSizeOnlyBytes(8 * points)
+		return t
+	}
+	t.currentHeat, t.nextHeat = make([]float64, points), make([]float64, points)
+	t.messageMemory = mpi.BytesOf(t.currentHeat)
 	for i := range t.rows {
 		for j := range t.columns {
 			t.currentHeat[t.index(i, j)] = initialHeat(t.top+i, t.left+j)
 		}
 	}
-	t.columnType = mpi.Vector(t.rows, 1, t.rowStride, mpi.Float64).Commit()
 	return t
 }
 
@@ -86,19 +93,34 @@ func initialHeat(i, j int) float64 { return float64((i*31+j*17)%101) / 101 }
 // exchangeBorders receives the neighbours' points into the borders: rows as contiguous data,
 // columns by a datatype.
 func (t *tile) exchangeBorders() {
-	row := func(i int) []float64 { return t.currentHeat[t.index(i, 0):t.index(i, t.columns)] }
-	mpi.Sendrecv(t.c, row(0), t.rankAbove, 0, row(t.rows), t.rankBelow, 0)
-	mpi.Sendrecv(t.c, row(t.rows-1), t.rankBelow, 1, row(-1), t.rankAbove, 1)
+	row := func(i int) mpi.Buffer { return t.bufferAt(i, 0, t.columns, mpi.Float64) }
+	t.c.Sendrecv(row(0), t.rankAbove, 0, row(t.rows), t.rankBelow, 0)
+	t.c.Sendrecv(row(t.rows-1), t.rankBelow, 1, row(-1), t.rankAbove, 1)
 	t.exchangeColumn(0, t.rankLeft, t.columns, t.rankRight, 2)
 	t.exchangeColumn(t.columns-1, t.rankRight, -1, t.rankLeft, 3)
 }
 
 // exchangeColumn sends column j to a rank, and receives another one.
 func (t *tile) exchangeColumn(j, to, into, from, tag int) {
-	column := func(j int) mpi.Buffer {
-		return mpi.Buffer{Bytes: mpi.BytesOf(t.currentHeat), Origin: 8 * t.index(0, j), Count: 1, Type: t.columnType}
-	}
+	column := func(j int) mpi.Buffer { return t.bufferAt(0, j, 1, t.columnType) }
 	t.c.Sendrecv(column(j), to, tag, column(into), from, tag)
+}
+
+// bufferAt returns elements of the tile from a point on.
+func (t *tile) bufferAt(i, j, count int, of *mpi.Datatype) mpi.Buffer {
+	return mpi.Buffer{Bytes: t.messageMemory, Origin: 8 * t.index(i, j), Count: count, Type: of}
+}
+
+// computeMeans makes each point the mean of its neighbours.
+func (t *tile) computeMeans() {
+	for i := range t.rows {
+		for j := range t.columns {
+			at := t.index(i, j)
+			t.nextHeat[at] = (t.currentHeat[at-t.rowStride] + t.currentHeat[at+t.rowStride] + t.currentHeat[at-1] + t.currentHeat[at+1]) / 4
+		}
+	}
+	t.currentHeat, t.nextHeat = t.nextHeat, t.currentHeat
+	t.messageMemory = mpi.BytesOf(t.currentHeat)
 }
 
 // checkPoints computes the whole square on this rank, and compares.
