@@ -34,24 +34,33 @@ type arrayDimension struct{ lower, extent, stride int }
 
 // arraySection is a section with gaps.
 type arraySection struct {
-	base         uintptr
-	elementBytes int
-	dimensions   []datatype.Dimension
+	base uintptr
+	sectionShape
 }
 
+// sectionShape says where the elements of a section are, counted from the first.
+type sectionShape struct {
+	elementBytes, rank int
+	dimensions         [maxArrayRank]datatype.Dimension
+}
+
+// maxArrayRank is the largest rank of an array in Fortran.
+const maxArrayRank = 15
+
 func arraySectionAt(at uintptr) arraySection {
-	d := *pointerAt[arrayDescriptor](at)
-	s := arraySection{base: d.base, elementBytes: d.elementBytes}
-	for _, x := range sliceAt[arrayDimension](at+unsafe.Sizeof(d), int(d.rank)) {
-		s.dimensions = append(s.dimensions, datatype.Dimension{Extent: x.extent, Stride: x.stride})
+	d := pointerAt[arrayDescriptor](at)
+	s := arraySection{d.base, sectionShape{elementBytes: d.elementBytes, rank: int(d.rank)}}
+	for i := range s.rank {
+		x := pointerAt[arrayDimension](at + unsafe.Sizeof(*d) + uintptr(i)*unsafe.Sizeof(arrayDimension{}))
+		s.dimensions[i] = datatype.Dimension{Extent: x.extent, Stride: x.stride}
 	}
 	return s
 }
 
 // bytes returns how many bytes a contiguous copy has.
-func (s arraySection) bytes() int {
+func (s *sectionShape) bytes() int {
 	n := s.elementBytes
-	for _, d := range s.dimensions {
+	for _, d := range s.dimensions[:s.rank] {
 		n *= d.Extent
 	}
 	return n
@@ -69,8 +78,23 @@ func (r *rank) sectionArguments() []int {
 
 // isSection reports whether a buffer argument of the current call is the descriptor of a section.
 func (r *rank) isSection(at uintptr) bool {
-	return slices.ContainsFunc(r.sectionArguments(), func(i int) bool { return r.currentCall.args[i] == at })
+	for m := r.currentCall.sections; m != 0; m &= m - 1 {
+		if r.currentCall.args[bits.TrailingZeros64(m)] == at {
+			return true
+		}
+	}
+	return false
 }
+
+// sectionElements are elements of a datatype in a section.
+type sectionElements struct {
+	shape sectionShape
+	count int
+	of    *mpi.Datatype
+}
+
+// maxSectionTypes bounds the number of datatypes in sections that a rank keeps.
+const maxSectionTypes = 64
 
 // placeInSection returns the address, the count and the datatype of elements in a section.
 func (r *rank) placeInSection(at uintptr, count int, t *mpi.Datatype) (uintptr, int, *mpi.Datatype) {
@@ -78,14 +102,22 @@ func (r *rank) placeInSection(at uintptr, count int, t *mpi.Datatype) (uintptr, 
 	if err := t.CheckUsable(); err != nil {
 		r.raiseError(mpi.ErrType, "%v", err)
 	}
-	in, err := datatype.InSection(count, t, s.elementBytes, s.dimensions)
-	if err != nil {
-		r.raiseError(mpi.ErrBuffer, "%v", err)
+	elements := sectionElements{s.sectionShape, count, t}
+	in := r.sectionTypes[elements]
+	if in == nil {
+		var err error
+		if in, err = datatype.InSection(count, t, s.elementBytes, s.dimensions[:s.rank]); err != nil {
+			r.raiseError(mpi.ErrBuffer, "%v", err)
+		}
+		if r.sectionTypes == nil || len(r.sectionTypes) == maxSectionTypes {
+			r.sectionTypes = map[sectionElements]*mpi.Datatype{}
+		}
+		r.sectionTypes[elements] = in.Commit()
 	}
 	if in.IsContiguous() && in.TrueLowerBound() == 0 { // such as one element
 		return s.base, count, t
 	}
-	return s.base, 1, in.Commit()
+	return s.base, 1, in
 }
 
 // sectionUse says what a function does with sections.

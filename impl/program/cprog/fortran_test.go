@@ -55,7 +55,7 @@ func TestFortranLargeCounts(t *testing.T) {
 // With module mpi_f08, array sections are sent and received as if they were contiguous copies, also
 // by operations that have not ended when a call returns.
 func TestFortranArraySections(t *testing.T) {
-	path := buildFortran(t, "-O1", "testdata/fortran08/sections.f90", "testdata/fortran08/tool.f90")
+	path := buildFortran(t, "-O1", "testdata/fortran08/sections.f90")
 	for _, ranks := range []int{1, 3} {
 		w, o := emulated(t, simple, ranks)
 		if out, err := run(t, w, o, &Program{Path: path}); out != "ok\n" || err != nil {

@@ -137,9 +137,10 @@ type handles struct {
 	nextKeyval   int
 	libraryTypes map[uintptr]*userType // predefined datatypes that have a name or attributes from the program
 
-	callScopes    map[*mpi.ErrorHandler]*mpi.Comm // communicators for errors of calls that have an error handler as argument
-	groupSessions map[uintptr]*session            // the sessions of groups of process sets, by group handle
-	selectedTypes map[selectedType]uintptr        // handles of types selected by Fortran kind
+	callScopes    map[*mpi.ErrorHandler]*mpi.Comm   // communicators for errors of calls that have an error handler as argument
+	groupSessions map[uintptr]*session              // the sessions of groups of process sets, by group handle
+	sectionTypes  map[sectionElements]*mpi.Datatype // datatypes in array sections that were last used
+	selectedTypes map[selectedType]uintptr          // handles of types selected by Fortran kind
 
 	startedCollectives int // number of nonblocking collective operations that were started
 

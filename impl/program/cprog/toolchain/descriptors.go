@@ -34,6 +34,10 @@ func (f Function) buffersAreAsynchronous() bool {
 	return f.takesAddressOnly() || strings.HasSuffix(f.Name, "_begin") || strings.Contains(f.Name, "attach") || strings.Contains(f.prototype, "MPI_Request *") || strings.Contains(f.prototype, "MPI_Win ")
 }
 
+// bindingLabel returns the name in C of a procedure with descriptors. It must not be its name in
+// Fortran, which gfortran takes for the name of a profiling tool's procedure.
+func bindingLabel(specific string) string { return "loggp_" + strings.ToLower(specific) }
+
 // specificName08 returns the name of the procedure of module mpi_f08 (MPI 4.1, table 19.1).
 func (f Function) specificName08(descriptors bool) string {
 	if descriptors {
@@ -67,7 +71,7 @@ func (f Function) descriptorProcedure(call string) string {
 	}
 	list := func(lists ...[]string) string { return strings.Join(slices.Concat(lists...), ", ") }
 	name, declared, end := strings.ToLower(f.specificName08(true)), list(parameters, []string{"int *ierror"}), []string{"ierror"}
-	return fmt.Sprintf("void p%s(%s) { int64_t descriptors = 0; %s %s%s); }\n", name, declared, strings.Join(before, " "), call, list(arguments, end, lengths)) +
+	return fmt.Sprintf("void %s(%s) { int64_t descriptors = 0; %s %s%s); }\n", bindingLabel("P"+name), declared, strings.Join(before, " "), call, list(arguments, end, lengths)) +
 		fmt.Sprintf("void %s_() TOOL;\nstatic void tool_%[1]s(%s) { %s %[1]s_(%[4]s); }\n", name, declared, strings.Join(toolBefore, " "), list(toolArguments, end, lengths)) +
-		fmt.Sprintf("void %s(%s) { %[1]s_ ? tool_%[1]s(%[3]s) : p%[1]s(%[3]s); }\n", name, declared, list(names, end))
+		fmt.Sprintf("void %s(%s) { %s_ ? tool_%[3]s(%[4]s) : %[5]s(%[4]s); }\n", bindingLabel(name), declared, name, list(names, end), bindingLabel("P"+name))
 }

@@ -93,7 +93,7 @@ func Fortran08Module() string {
 		}
 		b.WriteString("end interface\n")
 	}
-	b.WriteString("interface MPI_F_sync_reg\n" + withDescriptors("subroutine MPI_F_sync_reg_f08ts(buf) bind(C, name=\"mpi_f_sync_reg_f08ts\")\n type(*), dimension(..), asynchronous :: buf\nend subroutine\n",
+	b.WriteString("interface MPI_F_sync_reg\n" + withDescriptors("subroutine MPI_F_sync_reg_f08ts(buf) bind(C, name=\"loggp_mpi_f_sync_reg_f08ts\")\n type(*), dimension(..), asynchronous :: buf\nend subroutine\n",
 		strings.ReplaceAll(syncRegisterProcedure, "sync_reg(", "sync_reg_f08(")) + "end interface\n" + sizeofInterface(", optional"))
 	b.WriteString("interface\nsubroutine MPI_Status_f2f08(f_status, f08_status, ierror)\n import\n integer :: f_status(8)\n type(MPI_Status) :: f08_status\n integer, optional :: ierror\nend subroutine\n" +
 		"subroutine MPI_Status_f082f(f08_status, f_status, ierror)\n import\n type(MPI_Status) :: f08_status\n integer :: f_status(8)\n integer, optional :: ierror\nend subroutine\nend interface\n")
@@ -166,7 +166,7 @@ func (f Function) interface08(prefix string, descriptors bool) string {
 	name, names := prefix+f.specificName08(descriptors), f.fortranParameters()
 	kind, binding := "subroutine", ""
 	if descriptors {
-		binding = fmt.Sprintf(" bind(C, name=\"%s\")", strings.ToLower(name))
+		binding = fmt.Sprintf(" bind(C, name=\"%s\")", bindingLabel(name))
 	}
 	switch f.Result {
 	case "double":

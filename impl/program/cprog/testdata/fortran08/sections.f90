@@ -108,7 +108,7 @@ contains
     call MPI_Sendrecv_replace(b(2:8:2, 9:3:-3), 12, MPI_INTEGER, to, 3, from, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
     call check(all(part(b) == part(grid(from))) .and. count(b /= grid(rank)) == merge(0, 12, size == 1), 'sendrecv_replace')
     b = grid(rank)
-    call MPI_Bcast(b(::3, ::4), 9, MPI_INTEGER, 0, MPI_COMM_WORLD)
+    call MPI_Bcast(b(::3, ::4), 9_MPI_COUNT_KIND, MPI_INTEGER, 0, MPI_COMM_WORLD)
     a = grid(0)
     call check(all(b(::3, ::4) == a(::3, ::4)) .and. count(b /= grid(rank)) == merge(0, 9, rank == 0), 'bcast')
     b = -1
@@ -374,7 +374,7 @@ contains
     call MPI_Reduce_scatter(a(2:6:2), b(1:10:4), n, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD)
     if (rank == 0) call check(all(b(1:10:4) == 1000 * (size - 1) + [2, 4, 6]), 'reduce_scatter')
     b = a
-    call MPI_Reduce_local(a(1:4), b(1:10:3), 4, MPI_INTEGER, MPI_SUM)
+    call MPI_Reduce_local(a(1:4), b(1:10:3), 4_MPI_COUNT_KIND, MPI_INTEGER, MPI_SUM)
     call check(all(b(1:10:3) == a(1:10:3) + a(1:4)), 'reduce_local')
   end subroutine
 
@@ -515,3 +515,18 @@ contains
     call MPI_F_sync_reg(x)
   end subroutine
 end program
+
+! A profiling tool for one function: it counts calls.
+subroutine MPI_Ssend_f08ts(buf, count, datatype, dest, tag, comm, ierror)
+  use mpi_f08, only: MPI_Datatype, MPI_Comm, PMPI_Ssend
+  implicit none
+  type(*), dimension(..), intent(in) :: buf
+  integer, intent(in) :: count, dest, tag
+  type(MPI_Datatype), intent(in) :: datatype
+  type(MPI_Comm), intent(in) :: comm
+  integer, optional, intent(out) :: ierror
+  integer :: calls
+  common /tool/ calls
+  calls = calls + 1
+  call PMPI_Ssend(buf, count, datatype, dest, tag, comm, ierror)
+end subroutine

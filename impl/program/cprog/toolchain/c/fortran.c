@@ -423,7 +423,7 @@ void pmpi_session_detach_buffer_f08_(int *session, void **buffer, int *size, int
 
 void mpi_f_sync_reg_(void *buffer) {}
 void mpi_f_sync_reg_f08_(void *buffer) {}
-void mpi_f_sync_reg_f08ts(struct descriptor *buffer) {}
+void loggp_mpi_f_sync_reg_f08ts(struct descriptor *buffer) {}
 void mpi_status_f2f08_(MPI_Status *f, MPI_Status *f08, int *ierror) {
 	*f08 = *f;
 	*error_of(ierror) = 0;
