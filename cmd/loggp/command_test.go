@@ -259,6 +259,7 @@ func TestMisuse(t *testing.T) {
 		{"run --platform t3d ring extra", 2, []string{`unexpected argument "extra"`}},
 		{"run --platform t3d --class B npb-is", 2, []string{"--class B", "S, W, A"}},
 		{"run --platform t3d -n 4 --picture x.jpg volume", 2, []string{"--picture x.jpg", ".png"}},
+		{"import one.csv good.csv one.csv", 2, []string{"one.csv is named twice"}},
 		{"import osuu good.csv", 2, []string{`"osuu"`, "did you mean osu"}},
 		{"completion basch", 2, []string{`"basch"`, "bash"}},
 		{"completion bash now", 2, []string{"unexpected argument"}},

@@ -49,6 +49,11 @@ launches.`,
 			if _, err := os.Stat(names[0]); len(names) > 1 && o.Format == nil && names[0] != cli.StandardStream && errors.Is(err, os.ErrNotExist) {
 				return cli.Usagef("import: %q is neither a format nor a file%s", names[0], table.NameChoices(names[0], foreign.CompletionNames()))
 			}
+			for i, name := range names {
+				if slices.Contains(names[:i], name) {
+					return cli.Usagef("import: %s is named twice, and would count as two launches", name)
+				}
+			}
 			set, report, err := foreign.ImportFiles(names, o)
 			if err != nil {
 				return err

@@ -26,7 +26,7 @@ func TestNoVerbOverwritesItsInput(t *testing.T) {
 	mustRun(t, strings.Fields("report x.csv -o page")...)
 	_, text, err := platform.Text("t3d")
 	for _, err := range []error{err,
-		os.WriteFile("t3d.yaml", text, 0o666), os.WriteFile("noise.txt", []byte("0 1\n"), 0o666),
+		os.WriteFile("t3d.yaml", text, 0o666), os.WriteFile("osu.txt", []byte("# OSU MPI Latency Test v7.2\n# Size          Latency (us)\n8 1.5\n"), 0o666), os.WriteFile("noise.txt", []byte("0 1\n"), 0o666),
 		os.Symlink("x.csv", "soft.csv"), os.Link("x.csv", "hard.csv"), os.Mkdir("dir", 0o777), os.Symlink("page", "soft-page"),
 		os.WriteFile("page/in.csv", nil, 0o666), os.Symlink("../page/in.csv", "dir/in.csv"),
 	} {
@@ -65,7 +65,7 @@ func TestNoVerbOverwritesItsInput(t *testing.T) {
 	for _, line := range []string{ // names that are no files of the verb, and files that are not the same
 		"measure --platform t3d --modes send --sizes 0 --reps 2 -o t3d", "measure --platform t3d --modes send --sizes 0 --reps 2 -o t3d",
 		"schedule ring -n 2 -o ring", "schedule ring -n 2 -o ring", "fit x.csv -o y.csv", "fit x.csv -o y.csv", "fit x.csv -o /dev/null", "report x.csv -o page2", "report x.csv -o page2",
-		"run ring --platform t3d -o y.json", "run ring --platform t3d -o y.json", "run x.goal -o y.json --platform t3d",
+		"run ring --platform t3d -o y.json", "run ring --platform t3d -o y.json", "import osu osu.txt -o osu", "import osu osu.txt -o osu", "run x.goal -o y.json --platform t3d",
 	} {
 		var out, errs bytes.Buffer
 		if status := runCommandLine(context.Background(), strings.Fields(line), &out, &errs); status != exitSuccess {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/loggp/loggp/microbench/foreign"
 	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/platform"
 )
@@ -62,6 +63,10 @@ func possibleInputFiles(cmd *cobra.Command, args []string) []string {
 		names = args[min(1, len(args)):]
 	case "export": // the first is a format
 		names = args[min(1, len(args)):]
+	case "import": // the first may be a format
+		if names = args; len(args) > 0 && foreign.FormatNamed(args[0]) != nil {
+			names = args[1:]
+		}
 	case "calibrate", "sensitivity":
 		names = slices.DeleteFunc(slices.Clone(args), isBuiltInPlatform)
 	case "run": // behind the program are flags, of this verb or the program
