@@ -55,7 +55,7 @@ func (m collectiveModel) intervalSentence() string {
 	}
 	s := fmt.Sprintf("%d of %s of %s are weak or bounds", weak, format.Plural(used, "parameter"), m.call)
 	if width > 0 {
-		s += fmt.Sprintf("; the widest 95 %% interval is ±%.2g %%, of %s from %s", 100*width, widest.Name, unit.Bytes(max(widest.From, 0)))
+		s += fmt.Sprintf("; the widest 95 %% interval is ±%s %%, of %s from %s", unit.Rounded(100*width, 2), widest.Name, unit.Bytes(max(widest.From, 0)))
 	}
 	return s + "."
 }
@@ -100,5 +100,5 @@ func (m collectiveModel) contentionSentence(operations []reports.PredictedCollec
 	if name == "" {
 		return ""
 	}
-	return fmt.Sprintf("Two ranks do not show what a network takes of all: if all messages went through one medium or one interface, %s of %s would take %.2g times as long, the most of these.", name, unit.Bytes(bytes), most)
+	return fmt.Sprintf("Two ranks do not show what a network takes of all: if all messages went through one medium or one interface, %s of %s would take %s times as long, the most of these.", name, unit.Bytes(bytes), unit.Rounded(most, 2))
 }

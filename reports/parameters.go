@@ -14,6 +14,7 @@ import (
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/fit/tiers"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
@@ -374,7 +375,7 @@ func (p *fittedPlace) rangeCell(t *doc.Table, mode, name string) doc.Cell {
 			extent += doc.WeakMark
 			t.AddNote("! is weak: times are not on one line, too few, or uncertain.")
 		case params.BadVerdict:
-			extent += fmt.Sprintf("%s (off %.2g %%)", doc.WeakMark+doc.WeakMark, 100*x.MedianFitDeviation)
+			extent += fmt.Sprintf("%s (off %s %%)", doc.WeakMark+doc.WeakMark, unit.Rounded(100*x.MedianFitDeviation, 2))
 			t.AddNote("!! is bad: poor linear fit. Half of the times are at least as far off as shown: use the measured times.")
 		}
 		words = append(words, extent)
@@ -487,7 +488,7 @@ func pairsTable(x tiers.Tiers) *doc.Table {
 	way := make(map[[2]int]doc.Cell)
 	for _, p := range x.Pairs {
 		if p.OneWay == p.OneWay {
-			way[[2]int{p.A, p.B}] = doc.TextCell(fmt.Sprintf("%.3g", p.OneWay))
+			way[[2]int{p.A, p.B}] = doc.TextCell(unit.Rounded(p.OneWay, 3))
 		}
 	}
 	for _, r := range x.Ranks {
@@ -515,9 +516,9 @@ func tiersTable(x tiers.Tiers) *doc.Table {
 	for _, l := range x.Levels {
 		way := doc.TextCell(format.NoNumber)
 		if l.OneWay == l.OneWay {
-			way = doc.TextCell(fmt.Sprintf("%.3g", l.OneWay))
+			way = doc.TextCell(unit.Rounded(l.OneWay, 3))
 		}
-		t.AddRow(doc.TextCell(l.Place), doc.CountCell(l.Pairs), way, doc.TextCell(fmt.Sprintf("%.3g", l.Times)), doc.CountCell(len(l.Groups)), doc.TextCell(formatGroupSizes(l.Groups)), doc.TextCell(listGroups(l.Groups)))
+		t.AddRow(doc.TextCell(l.Place), doc.CountCell(l.Pairs), way, doc.TextCell(unit.Rounded(l.Times, 3)), doc.CountCell(len(l.Groups)), doc.TextCell(formatGroupSizes(l.Groups)), doc.TextCell(listGroups(l.Groups)))
 	}
 	if x.Mode != "" {
 		t.AddNote("One way is half a round trip of %s, %s: the median of the pairs of the tier.", x.Mode, format.Size(x.Bytes))

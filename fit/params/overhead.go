@@ -7,6 +7,7 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // SendOverheadCurve returns the timer for o_s. It is timer11, or idle if an earlier message delays
@@ -112,8 +113,8 @@ func (m Mode) addPieceRows(kind Kind, c *curve.Curve, piece int) {
 // warnIfPieceNotStraight warns of a piece that is not straight.
 func (m Mode) warnIfPieceNotStraight(name string, c *curve.Curve, piece int) {
 	p := c.Pieces[piece]
-	m.addWarning(name, clean.CodeNotLinear, "%s: from %d to %d bytes some medians are more than 5 %% away from the line, beyond their intervals: half of them more than %.2g %%, one %.2g %%",
-		c.Timer, p.From, p.To, 100*c.PieceDeviations[piece].MedianDeviation, 100*c.PieceDeviations[piece].LargestDeviation)
+	m.addWarning(name, clean.CodeNotLinear, "%s: from %d to %d bytes some medians are more than 5 %% away from the line, beyond their intervals: half of them more than %s %%, one %s %%",
+		c.Timer, p.From, p.To, unit.Rounded(100*c.PieceDeviations[piece].MedianDeviation, 2), unit.Rounded(100*c.PieceDeviations[piece].LargestDeviation, 2))
 }
 
 // warnIfSendOverheadsOfP1AndP2Differ warns if the send overheads of the two processors differ. P1

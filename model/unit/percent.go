@@ -1,6 +1,9 @@
 package unit
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // ParsePercent reads a percentage such as 5% as a fraction, 0.05. Zero needs no sign.
 func ParsePercent(s string) (float64, error) {
@@ -26,3 +29,10 @@ func ParsePercent(s string) (float64, error) {
 // Percent prints a fraction as a percentage with as few digits as ParsePercent needs to read the
 // same: 5%.
 func Percent(fraction float64) string { return formatShifted(fraction, -2) + "%" }
+
+// Rounded prints a number with at most so many significant digits, as %g does, but never with an
+// exponent: 240 for 244 with two digits.
+func Rounded(x float64, digits int) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64) // of what is a number
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}

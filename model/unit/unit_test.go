@@ -113,6 +113,18 @@ func TestParsePercent(t *testing.T) {
 	}
 }
 
+// Rounded has as many digits as %g, and no exponent.
+func TestRounded(t *testing.T) {
+	for _, c := range []struct {
+		x    float64
+		want string
+	}{{244.3, "240"}, {1234567, "1200000"}, {4.97, "5"}, {0.01234, "0.012"}, {99.6, "100"}, {0, "0"}, {-151, "-150"}} {
+		if got := Rounded(c.x, 2); got != c.want {
+			t.Errorf("Rounded(%v, 2) = %s, want %s", c.x, got, c.want)
+		}
+	}
+}
+
 func TestParseSize(t *testing.T) {
 	for s, want := range map[string]int{
 		"0": 0, "512B": 512, "1K": 1024, "64k": 64 << 10, "1M": 1 << 20, "2G": 2 << 30, "1KB": 1000, "1kB": 1000, "1kb": 1000, "1Kb": 1000, "1kib": 1024, "1KIB": 1024, "1k": 1024, "1mb": 1e6, "7b": 7, "4KiB": 4096, "4 KiB": 4096, "16384": 16384, "1.5MiB": 3 << 19,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
@@ -252,7 +253,7 @@ func (c *Calibration) Document() *doc.Document {
 		}
 	}
 	correlations.AddNote("The targets know a combination of two such numbers better than either.")
-	lead := fmt.Sprintf("%d free numbers, %d targets, %d platforms tried. The root mean square of the deviations is %.3g %%, and was %.3g %% before.", len(c.Numbers), len(c.Targets), c.PlatformsTried, 100*c.RMSAfter, 100*c.RMSBefore)
+	lead := fmt.Sprintf("%d free numbers, %d targets, %d platforms tried. The root mean square of the deviations is %s %%, and was %s %% before.", len(c.Numbers), len(c.Targets), c.PlatformsTried, unit.Rounded(100*c.RMSAfter, 3), unit.Rounded(100*c.RMSBefore, 3))
 	if open > 0 {
 		lead += fmt.Sprintf(" The targets determine %d of the numbers hardly or not at all.", open)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/platform/edit"
+	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
 )
 
@@ -213,7 +214,7 @@ func (t *Twin) writeExpectedError(file string, l TwinLibrary) error {
 	}
 	v := l.Validation
 	t.text, err = fitted.SetExpectedError(l.Name, platform.ShareQuantity.Format(min(math.Ceil(1000*v.NineInTen)/1000, maxExpectedError)),
-		fmt.Sprintf("%d times of %s, each left out of the calibration once: half of them were predicted within %.3g %%, nine in ten within %.3g %%", len(v.Deviations), l.whatWasPredicted(), 100*v.Median, 100*v.NineInTen))
+		fmt.Sprintf("%d times of %s, each left out of the calibration once: half of them were predicted within %s %%, nine in ten within %s %%", len(v.Deviations), l.whatWasPredicted(), unit.Rounded(100*v.Median, 3), unit.Rounded(100*v.NineInTen, 3)))
 	return err
 }
 
@@ -228,8 +229,8 @@ func (t *Twin) Document() *doc.Document {
 	for _, l := range t.Libraries {
 		v := l.Validation
 		comparesCollectives = comparesCollectives || l.IsNCCL
-		all = append(all, fmt.Sprintf("Expect errors of up to %.2g %% for %s by %s: nine in ten of %d times that were left out of the calibration, a third at a time, were predicted within that, half within %.2g %%, and all within %.2g %%.",
-			100*v.NineInTen, l.whatWasPredicted(), l.Name, len(v.Deviations), 100*v.Median, 100*v.Largest))
+		all = append(all, fmt.Sprintf("Expect errors of up to %s %% for %s by %s: nine in ten of %d times that were left out of the calibration, a third at a time, were predicted within that, half within %s %%, and all within %s %%.",
+			unit.Rounded(100*v.NineInTen, 2), l.whatWasPredicted(), l.Name, len(v.Deviations), unit.Rounded(100*v.Median, 2), unit.Rounded(100*v.Largest, 2)))
 	}
 	d.Answer = strings.Join(all, " ")
 	if names := t.undeterminedNumbers(); len(names) > 0 {
