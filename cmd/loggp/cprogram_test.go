@@ -72,7 +72,7 @@ func TestLostOutput(t *testing.T) {
 		t.Skip(err)
 	}
 	defer full.Close()
-	commands := [][]string{{"--help"}, {"run", "--help"}, {"version"}, {"platforms"}, {"run", "--platform", "t3d", "ring"}, {"completion", "bash"}}
+	commands := [][]string{{"--help"}, {"run", "--help"}, {"version"}, {"platforms"}, {"platforms", "show", "t3d", "--yaml"}, {"run", "--platform", "t3d", "ring"}, {"completion", "bash"}}
 	if commandtest.CanCompile(t) {
 		path := buildC(t, "ends.c")
 		for _, platform := range []string{"t3d", "shm"} {

@@ -82,10 +82,11 @@ func showPlatform(cmd *cobra.Command, name, picture string) error {
 			return err
 		}
 		_, file, err := platform.Text(name)
-		if err == nil {
-			_, err = cmd.OutOrStdout().Write(file)
+		if err != nil {
+			return cli.Usage(err)
 		}
-		return cli.Usage(err)
+		_, err = cmd.OutOrStdout().Write(file)
+		return err
 	}
 	return cli.Print(cmd, reports.Platform(p))
 }

@@ -103,7 +103,8 @@ func ExplainFlagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		var names []string
 		cmd.Flags().VisitAll(func(f *flag) { names = append(names, f.Name) })
-		if meant := table.Suggestion(unknown.GetSpecifiedName(), names); meant != "" {
+		name, _, _ := strings.Cut(cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()), "=") // a long name behind one dash
+		if meant := table.Suggestion(name, names); meant != "" {
 			err = fmt.Errorf("%w; did you mean --%s?", err, meant)
 		}
 	}

@@ -18,6 +18,7 @@ var InputFileFlags = []string{"samples", "params", "platform", "schedule", "phas
 // CheckFilesAndFormat checks, before any work, what is to be written and how it is to be printed.
 func CheckFilesAndFormat(cmd *cobra.Command, args []string) error {
 	for _, check := range []func() error{
+		func() error { return rejectLongFlagAfterOneDash(cmd) },
 		func() error { return checkFormatFlags(cmd) },
 		func() error { return rejectOverwrittenInput(cmd, args) },
 		func() error { return checkOutputs(cmd) },
@@ -27,6 +28,17 @@ func CheckFilesAndFormat(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return nil
+}
+
+// rejectLongFlagAfterOneDash says that -output=FILE is not --output=FILE: it would write a file
+// utput=FILE.
+func rejectLongFlagAfterOneDash(cmd *cobra.Command) (wrong error) {
+	cmd.Flags().Visit(func(f *flag) {
+		if name, _, _ := strings.Cut(f.Shorthand+f.Value.String(), "="); f.Shorthand != "" && name == f.Name {
+			wrong = Usagef("-%s: did you mean --%[1]s, with two dashes?", name)
+		}
+	})
+	return wrong
 }
 
 // rejectOverwrittenInput says which output of a verb is one of its inputs, which would be lost: the
