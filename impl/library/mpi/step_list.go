@@ -27,7 +27,7 @@ func (l *stepList) isFull() bool { return len(l.code) >= maxStepListBytes }
 func (l *stepList) add(st *collective.Step, ranks int) {
 	c := l.code
 	if cap(c) == 0 {
-		c = slices.Grow(c, 24*bits.Len(uint(ranks)))
+		c = slices.Grow(c, 18*bits.Len(uint(ranks)))
 	}
 	posted := byte(0)
 	if st.IsPosted {
