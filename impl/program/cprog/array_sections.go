@@ -22,15 +22,19 @@ import (
 // arrayDescriptor is CFI_cdesc_t of gfortran's ISO_Fortran_binding.h. The dimensions follow it, as
 // many as the rank says.
 type arrayDescriptor struct {
-	base            uintptr
-	elementBytes    int
-	version         int32
-	rank, attribute int8
-	elementType     int16
+	base         uintptr
+	elementBytes int
+	_            int32 // version of the descriptor
+	rank         int8
+	_            int8  // attribute: whether the array is allocatable or a pointer
+	_            int16 // type of an element
 }
 
 // arrayDimension is CFI_dim_t. The stride is in bytes.
-type arrayDimension struct{ lower, extent, stride int }
+type arrayDimension struct {
+	_              int // lower bound
+	extent, stride int
+}
 
 // arraySection is a section with gaps.
 type arraySection struct {
