@@ -37,6 +37,9 @@ func (h *Hypernodes) Node(end int) int {
 // CountUsed returns how many hypernodes a job with that many ends uses. Its rings join them.
 func (h *Hypernodes) CountUsed(ends int) int { return h.Node(ends-1) + 1 }
 
+// CopiesPassNetwork reports whether copies share ports with messages (Machine.CopiesPassNetwork).
+func (h *Hypernodes) CopiesPassNetwork() bool { return h.CopiesPassPort }
+
 // CountProcessors returns how many there are.
 func (h *Hypernodes) CountProcessors() int {
 	sum := 0

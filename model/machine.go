@@ -196,10 +196,26 @@ type Noise struct {
 // Processor is a processor with its memory.
 type Processor struct {
 	Copy      Channel   // memory to memory, by the processor; of infinite bandwidth if copies take no time
+	LongCopy  LongCopy  // the same, by the copy engine of a GPU
 	Operation unit.Time // average arithmetic operation or comparison of a program, with its memory accesses; 0: not known
 	Loop      unit.Time // to begin a loop over a vector; 0: no time of its own
 	Indirect  unit.Time // an access to memory by an index that is read before it; 0: no time of its own
 	Cache     Cache     // the first level, for programs that say which data a loop comes back to
+}
+
+// LongCopy is how long data is copied from memory to memory if the processor does not do it. The
+// zero value is no other way.
+type LongCopy struct {
+	From int // shortest data, in bytes
+	Channel
+}
+
+// CopyChannel returns the cost of a copy of so many bytes.
+func (p *Processor) CopyChannel(bytes int) Channel {
+	if p.LongCopy.From > 0 && bytes >= p.LongCopy.From {
+		return p.LongCopy.Channel
+	}
+	return p.Copy
 }
 
 // Cache is a processor's first-level cache. The zero value costs nothing.
@@ -223,13 +239,23 @@ func (m *Machine) CopyChannel(bytes int) Channel {
 	if x, ok := m.NetworkOfTier(IntraNode).(copyNetwork); ok {
 		return x.CopyChannel(m.Processor.Copy, bytes)
 	}
-	return m.Processor.Copy
+	return m.Processor.CopyChannel(bytes)
+}
+
+// CopiesPassNetwork reports whether copies of processors contend with messages for the memory or
+// the ports of the network within nodes.
+func (m *Machine) CopiesPassNetwork() bool {
+	x, ok := m.NetworkOfTier(IntraNode).(interface{ CopiesPassNetwork() bool })
+	return ok && x.CopiesPassNetwork()
 }
 
 // CopySteps returns the sizes from which on copies have other costs, in ascending order.
 func (m *Machine) CopySteps() []int {
 	if x, ok := m.NetworkOfTier(IntraNode).(copyNetwork); ok {
 		return x.copySteps()
+	}
+	if from := m.Processor.LongCopy.From; from > 0 {
+		return []int{from}
 	}
 	return nil
 }

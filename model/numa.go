@@ -182,6 +182,9 @@ func (n *NUMA) CopyChannel(c Channel, bytes int) Channel {
 	return Channel{c.Start, min(c.Bandwidth, n.Memory/2)}
 }
 
+// CopiesPassNetwork reports that copies share memories with messages (Machine.CopiesPassNetwork).
+func (n *NUMA) CopiesPassNetwork() bool { return true }
+
 // copySteps returns the sizes from which on copies have other costs.
 func (n *NUMA) copySteps() (steps []int) {
 	for _, x := range n.Caches {

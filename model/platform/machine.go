@@ -29,7 +29,9 @@ func (r *fileReader) readMachine(m *model.Machine) nodeReader {
 		requiredField("ranks", r.readRankLimits(&m.Ranks)),
 		requiredField("timer", r.readMapping(requiredField("resolution", r.positiveTime(&m.TimerResolution)))),
 		requiredField("noise", r.readMapping(requiredField("relative", r.readPercent(&m.Noise.Relative, 1)))),
-		optionalField("processor", r.readMapping(requiredField("copy", r.readChannel(&m.Processor.Copy)), optionalField("operation", r.positiveTime(&m.Processor.Operation)),
+		optionalField("processor", r.readMapping(requiredField("copy", r.readChannel(&m.Processor.Copy)),
+			optionalField("long_copy", r.readMapping(requiredField("from", r.readSize(&m.Processor.LongCopy.From, 1, unit.MaxSize)), requiredField("start", r.readTime(&m.Processor.LongCopy.Start)), requiredField("bandwidth", r.readRate(&m.Processor.LongCopy.Bandwidth)))),
+			optionalField("operation", r.positiveTime(&m.Processor.Operation)),
 			optionalField("loop", r.readTime(&m.Processor.Loop)), optionalField("indirect", r.readTime(&m.Processor.Indirect)),
 			optionalField("cache", r.readMapping(requiredField("size", r.readSize(&m.Processor.Cache.Bytes, 1, unit.MaxSize)), requiredField("line", r.readSize(&m.Processor.Cache.LineBytes, 1, 4096)), requiredField("miss", r.readTime(&m.Processor.Cache.Miss)))))),
 		optionalField("files", r.readChannel(&m.FileAccess)),
@@ -59,6 +61,9 @@ func (r *fileReader) readMachine(m *model.Machine) nodeReader {
 			r.checkNetworkCapacity(at, joinPath(path, "ranks.max.value"), m.Network, m.Ranks.Max, m.CountEnds(m.Ranks.Max))
 			r.checkRails(n, path, m)
 			r.checkSharedMemory(n, path, m)
+			if m.Processor.LongCopy.From > 0 && m.CopiesPassNetwork() {
+				r.reportProblem(mappingValue(mappingValue(n, "processor"), "long_copy"), path+".processor.long_copy", "copies within the nodes of this machine pass their network, whatever their length: remove it")
+			}
 		}
 	}}
 }

@@ -180,7 +180,12 @@ func (p *Port) ChargeOperations(n int) {
 }
 
 // CopyTime returns the time in which the processor copies n bytes.
-func (p *Port) CopyTime(n int) unit.Time { return p.Machine.Processor.Copy.Start + p.copyRate.Time(n) }
+func (p *Port) CopyTime(n int) unit.Time {
+	if long := &p.Machine.Processor.LongCopy; long.From > 0 && n >= long.From {
+		return long.Time(n)
+	}
+	return p.Machine.Processor.Copy.Start + p.copyRate.Time(n)
+}
 
 // Send implements device.Port.
 func (p *Port) Send(dst int, x *device.Packet) {

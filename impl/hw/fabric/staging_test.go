@@ -115,3 +115,22 @@ func TestMessagesFollowStagedWrites(t *testing.T) {
 		p.Recv(true)
 	})
 }
+
+// Long data is copied at the rate of the copy engine, and shorter data by the processor, in the
+// time of the closed form.
+func TestLongCopies(t *testing.T) {
+	m, _ := rdmaNodes(t, 2, 1)
+	m.Processor.LongCopy = model.LongCopy{From: 4096, Channel: model.Channel{Start: 6 * us, Bandwidth: 1e12}}
+	for bytes, want := range map[int]unit.Time{4095: m.Processor.Copy.Time(4095), 4096: m.Processor.LongCopy.Time(4096), 1 << 20: m.Processor.LongCopy.Time(1 << 20)} {
+		hwtest.Run(t, m, 1, func(p device.Port) {
+			begin := p.Now()
+			p.Copy(make([]byte, bytes), make([]byte, bytes))
+			if took := p.Now() - begin; took != want || m.CopyChannel(bytes).Time(bytes) != want {
+				t.Errorf("a copy of %d bytes takes %v, by the closed form %v, want %v", bytes, took, m.CopyChannel(bytes).Time(bytes), want)
+			}
+		})
+	}
+	if steps := m.CopySteps(); len(steps) != 1 || steps[0] != 4096 {
+		t.Errorf("copies have other costs from %d on", steps)
+	}
+}
