@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	attacks     = flag.Int("attacks", 40, "command lines with random faults to run")
+	attacks     = flag.Int("attacks", 20, "command lines with random faults to run")
 	firstAttack = flag.Uint64("first-attack", 1, "seed of the first")
 )
 
