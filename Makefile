@@ -65,7 +65,7 @@ soak:
 	$(if $(RECORDINGS),go test -count=1 -timeout 0 ./impl/job -run RandomPrograms -recordings $(RECORDINGS))
 	$(if $(MACHINES),go test -count=1 -timeout 0 ./fit -run SecretMachines -machines $(MACHINES) -seed $(SEED))
 	$(if $(OTHERS),go test -count=1 -timeout 0 ./impl/program/cprog -run Others -others $(OTHERS))
-	GOGC=1 GODEBUG=gcshrinkstackoff=0 go test -count=$(COLLECTIONS) -timeout 0 ./impl/program/cprog -run 'Suite|Field|Wrong'
+	$(if $(COLLECTIONS),GOGC=1 GODEBUG=gcshrinkstackoff=0 go test -count=$(COLLECTIONS) -timeout 0 ./impl/program/cprog -run 'Suite|Field|Wrong')
 	go test -count=1 -timeout 0 ./impl/program/cprog -run RandomPrograms -programs $(PROGRAMS) -first $(SEED)
 	go test -count=1 -timeout 0 ./impl/library/aclmpl -run TestRandom -random $(PROGRAMS) -first $(SEED)
 	$(MAKE) fuzz FUZZTIME=$(FUZZTIME)
