@@ -210,13 +210,8 @@ type LongCopy struct {
 	Channel
 }
 
-// CopyChannel returns the cost of a copy of so many bytes.
-func (p *Processor) CopyChannel(bytes int) Channel {
-	if p.LongCopy.From > 0 && bytes >= p.LongCopy.From {
-		return p.LongCopy.Channel
-	}
-	return p.Copy
-}
+// Takes reports whether so many bytes are copied in this way.
+func (c *LongCopy) Takes(bytes int) bool { return c.From > 0 && bytes >= c.From }
 
 // Cache is a processor's first-level cache. The zero value costs nothing.
 type Cache struct {
@@ -239,7 +234,10 @@ func (m *Machine) CopyChannel(bytes int) Channel {
 	if x, ok := m.NetworkOfTier(IntraNode).(copyNetwork); ok {
 		return x.CopyChannel(m.Processor.Copy, bytes)
 	}
-	return m.Processor.CopyChannel(bytes)
+	if long := &m.Processor.LongCopy; long.Takes(bytes) {
+		return long.Channel
+	}
+	return m.Processor.Copy
 }
 
 // CopiesPassNetwork reports whether copies of processors contend with messages for the memory or

@@ -270,7 +270,7 @@ func (n nicTransfer) handleDatagrams(w *protocolRun, side CostSide, name string,
 func (n nicTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
 	size := n.Header + bytes
 	if n.NIC.Staging != nil && bytes > 0 {
-		c := w.Machine.CopyChannel(bytes)
+		c := w.Machine.Processor.Copy
 		w.occupyProcessor(from, Term{Name: "processor.copy", Count: 1, Bytes: bytes, Time: c.Time(bytes)}, c)
 	}
 	buses, data := n.ring(w, from, size), n.dataTime(size)

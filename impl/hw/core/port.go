@@ -181,7 +181,7 @@ func (p *Port) ChargeOperations(n int) {
 
 // CopyTime returns the time in which the processor copies n bytes.
 func (p *Port) CopyTime(n int) unit.Time {
-	if long := &p.Machine.Processor.LongCopy; long.From > 0 && n >= long.From {
+	if long := &p.Machine.Processor.LongCopy; long.Takes(n) {
 		return long.Time(n)
 	}
 	return p.Machine.Processor.Copy.Start + p.copyRate.Time(n)

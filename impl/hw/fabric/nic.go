@@ -84,7 +84,7 @@ func (n *network) sendByNIC(p *core.Port, pk *core.Packet) {
 	size := n.Header + len(pk.Data)
 	isInline := n.NIC.IsInline(size)
 	if n.NIC.Staging != nil && len(pk.Data) > 0 {
-		p.Charge(p.CopyTime(len(pk.Data)))
+		p.Charge(p.Machine.Processor.Copy.Time(len(pk.Data)))
 		p.Probe.ProcessorActivityUntil(p, p.Clock, "processor.copy", model.SendActivity, len(pk.Data))
 	}
 	p.Probe.PacketSent(p, pk, "")

@@ -130,6 +130,23 @@ func TestLongCopies(t *testing.T) {
 			}
 		})
 	}
+	sendTime := func(long model.LongCopy) (took unit.Time) {
+		staged, _ := stagedNodes(t, 2)
+		staged.Processor.LongCopy = long
+		hwtest.Run(t, staged, 2, func(p device.Port) {
+			if p.Rank() == 0 {
+				begin := p.Now()
+				p.Send(1, &device.Packet{Data: make([]byte, 8192)})
+				took = p.Now() - begin
+			} else {
+				p.Recv(true)
+			}
+		})
+		return took
+	}
+	if with, without := sendTime(m.Processor.LongCopy), sendTime(model.LongCopy{}); with != without {
+		t.Errorf("a send of staged data, which the processor copies to host memory, takes %v, %v without a copy engine", with, without)
+	}
 	if steps := m.CopySteps(); len(steps) != 1 || steps[0] != 4096 {
 		t.Errorf("copies have other costs from %d on", steps)
 	}
