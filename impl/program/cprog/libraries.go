@@ -299,9 +299,9 @@ func isMPI(s elf.Symbol) bool {
 }
 
 // isOfSystem reports whether a library belongs to the system.
-func isOfSystem(path string) bool {
-	return strings.HasPrefix(path, "/usr/lib") || strings.HasPrefix(path, "/lib")
-}
+func isOfSystem(path string) bool { return systemDirectory.MatchString(path) }
+
+var systemDirectory = regexp.MustCompile(`^(/usr)?/lib(32|64|x32)?/`)
 
 // addRuntime adds the library of the MPI functions.
 func (l *libraries) addRuntime(ctx context.Context) error {
